@@ -377,6 +377,34 @@ stn.test("a peak inside of a soft bar has a contact as deep as it is", function(
   end
 end)
 
+stn.test("a soft box rests on the tip of a cone of many triangles", function()
+  for _, sides in ipairs { 3, 40, 200 } do
+    local text = { "v 0 0 0.05", "v 0 0 0" }
+    for i = 0, sides - 1 do
+      local angle = 2 * math.pi * i / sides
+      text[#text + 1] = ("v %.17g %.17g 0"):format(0.03 * math.cos(angle), 0.03 * math.sin(angle))
+    end
+    for i = 0, sides - 1 do
+      local a, b = 3 + i, 3 + (i + 1) % sides
+      text[#text + 1] = ("f 1 %d %d\nf 2 %d %d"):format(a, b, b, a)
+    end
+    local cone = files:write(".obj", table.concat(text, "\n") .. "\n")
+    for _, deep in ipairs { 1e-3, 4e-3 } do
+      local world <close> = stn.world { gravity = { 0, 0, 0 } }
+      world:mesh { file = cone, convex = false, fixed = true }
+      world:soft { box = { 0.1, 0.1, 0.1 }, cells = 2, density = 500, xyz = { 0.01, 0.007, 0.1 - deep } }
+      world:contact_material { relaxation_time = 0.1 }
+      stn.near(world:step().overlap_m, deep, 1e-9)
+    end
+    local world <close> = stn.world {}
+    world:mesh { file = cone, convex = false, fixed = true, mu = 0.5 }
+    local body = world:soft { box = { 0.1, 0.1, 0.1 }, cells = 2, young = 2e5, density = 500, damping = 0.02, xyz = { 0, 0, 0.1001 } }
+    for step in world:run { seconds = 0.1 } do assert(step.overlap_m < 1e-4) end
+    local weight = body:mass() * gravity
+    stn.near(world:contact_force(body).force[3], weight, 0.02 * weight)
+  end
+end)
+
 local function rests(world, body, seconds)
   for step in world:run { seconds = seconds } do
     assert(step.overlap_m < 1e-4, ("%g m deep at t = %g s"):format(step.overlap_m, step.time))

@@ -15,11 +15,29 @@ typedef struct look {
     stn_aabb box; // that peaks have to be in, in the frame of the mesh
     skin_sink *sink;
     // of one peak
-    int32_t vertex; // of the mesh
-    fan around;
-    stn_vec3 at, up; // in the world; up: the sum of the normals there
+    int32_t vertex, edge; // of the mesh; one that leaves the vertex, at a border the first around it
+    stn_vec3 at, up;      // in the world; up: the sum of the normals there
     double slack;
 } look;
+
+/// The edge that leaves the same vertex in the next triangle around it; -1: there is none, or that is the first again.
+static int32_t next_around(const surface *s, int32_t edge, int32_t first) {
+    const int32_t next = s->across[edge / 3 * 3 + (edge + 2) % 3];
+    return next == first ? -1 : next;
+}
+
+/// Where the way around a vertex begins: at the border, if it has one, else anywhere.
+static int32_t first_around(const surface *s, int32_t edge) {
+    int32_t at = edge;
+    for (int32_t i = 0; i < s->mesh->triangle_count && s->across[at] >= 0; i++) {
+        const int32_t before = s->across[at] / 3 * 3 + (s->across[at] + 1) % 3;
+        if (before == edge) {
+            return edge;
+        }
+        at = before;
+    }
+    return at;
+}
 
 /// May a peak have a contact in direction d from the mesh, unit? That is where none of its edges leads nearer.
 static bool admits(const look *s, stn_vec3 d, double slack) {
@@ -29,12 +47,16 @@ static bool admits(const look *s, stn_vec3 d, double slack) {
     if (stn_vec3_dot(d, stn_vec3_normalize_or(s->up, stn_vec3_zero())) < -fmin(slack, skin_slack)) {
         return false; // into the mesh
     }
-    for (int32_t i = 0; i < 2 * s->around.count; i++) { // both sides of each triangle, for the last one at a border
-        const int32_t edge = s->around.edge[i / 2], far = id[edge / 3 * 3 + (edge + 1 + i % 2) % 3];
-        const stn_vec3 along = stn_vec3_sub(surface_vertex(&s->surface, far), p);
-        if (stn_vec3_dot(local, along) > slack * stn_vec3_norm(along)) {
-            return false;
+    int32_t edge = s->edge;
+    for (int32_t i = 0; i < s->surface.mesh->triangle_count && edge >= 0; i++) {
+        for (int32_t k = 1; k < 3; k++) { // both sides of each triangle, for the last one at a border
+            const stn_vec3 far = surface_vertex(&s->surface, id[edge / 3 * 3 + (edge + k) % 3]),
+                           along = stn_vec3_sub(far, p);
+            if (stn_vec3_dot(local, along) > slack * stn_vec3_norm(along)) {
+                return false;
+            }
         }
+        edge = next_around(&s->surface, edge, s->edge);
     }
     return true;
 }
@@ -47,7 +69,7 @@ static bool leaves_over(const void *user, const skin_facet *f) {
 
 static void add(const look *s, int32_t triangle, const double weight[3], stn_vec3 m) {
     const skin_part part = skin_face_part(s->skin, triangle, weight);
-    skin_add(s->sink, &part, NULL, s->at, m, stn_random_mix((uint64_t)(uint32_t)s->vertex + 1));
+    skin_add(s->sink, &part, NULL, s->at, m, stn_random_mix((uint64_t)(uint32_t)s->edge + 1));
 }
 
 /// Below a triangle of a surface that is not solid a peak has to be in the way: its foot inside of the mesh, and not
@@ -105,23 +127,26 @@ static void meet_peak(look *s) {
 /// Is the corner where `edge` begins a peak that no triangle before this one has?
 static bool is_first_peak(look *s, int32_t edge) {
     const stn_mesh *mesh = s->surface.mesh;
+    const int32_t *across = s->surface.across;
     const stn_vec3 p = surface_vertex(&s->surface, mesh->triangles[edge]);
     bool peak = false;
     s->up = stn_vec3_zero();
-    surface_fan(&s->surface, edge, &s->around);
-    for (int32_t i = 0; i < s->around.count; i++) {
-        const int32_t at = s->around.edge[i], other = s->surface.across[at], behind = at / 3 * 3 + (at + 2) % 3;
+    s->edge = first_around(&s->surface, edge);
+    int32_t at = s->edge;
+    for (int32_t i = 0; i < mesh->triangle_count && at >= 0; i++) {
+        const int32_t other = across[at];
         if (at / 3 < edge / 3) {
             return false; // that one has it
         }
         const stn_vec3 n = stn_mesh_triangle_normal(mesh, at / 3);
         s->up = stn_vec3_add(s->up, n);
-        peak = peak || other < 0 || s->surface.across[behind] < 0;
+        peak = peak || other < 0 || across[at / 3 * 3 + (at + 2) % 3] < 0;
         if (!peak) {
             const int32_t far = mesh->triangles[other / 3 * 3 + (other + 2) % 3];
             const stn_vec3 d = stn_vec3_sub(surface_vertex(&s->surface, far), p);
             peak = stn_vec3_dot(n, d) < -1e-9 * stn_vec3_norm(d);
         }
+        at = next_around(&s->surface, at, s->edge);
     }
     s->up = stn_mat3_apply(&s->body.pose->rotation, s->up);
     return peak;
