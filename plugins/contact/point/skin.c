@@ -394,6 +394,21 @@ double skin_slack_at(const skin *s, double distance) {
     return fmin(1.0, skin_slack + fmax(-distance, 0.0) / (skin_deep * s->size));
 }
 
+bool skin_way_out(const skin *s, stn_vec3 p, double within, skin_admits *admits, const void *user, skin_part *part,
+                  stn_vec3 *normal) {
+    double distance, weight[3];
+    const int32_t triangle = skin_nearest_of(s, p, within, admits, user, &distance);
+    if (triangle < 0) {
+        return false;
+    }
+    skin_facet f;
+    skin_facet_of(s, triangle, &f);
+    skin_nearest_on(f.corner, p, weight);
+    *part = skin_face_part(s, triangle, weight);
+    *normal = f.normal;
+    return true;
+}
+
 // --------------------------------------------------------------------------------------------------------- prepare
 
 void skins_destroy(skins *all) {

@@ -163,6 +163,10 @@ typedef struct skin_vertex_way {
     double tolerance, slack;
 } skin_vertex_way;
 bool skin_vertex_leaves_over(const void *user, const skin_facet *f);
+/// What a corner inside of the skin, at p, comes out over: the part, and its normal, of the nearest triangle that is
+/// admitted (by what looks for triangles that it lies below). False: there is none within the distance.
+bool skin_way_out(const skin *s, stn_vec3 p, double within, skin_admits *admits, const void *user, skin_part *part,
+                  stn_vec3 *normal);
 
 /// Weights below count as 0: the point is on an edge or at a vertex, which has the contact.
 static const double skin_tiny = 1e-7;

@@ -67,9 +67,8 @@ static bool leaves_over(const void *user, const skin_facet *f) {
     return skin_lies_below(f, s->at, 1e-9 * s->skin->size, &depth) && admits(s, stn_vec3_neg(f->normal), s->slack);
 }
 
-static void add(const look *s, int32_t triangle, const double weight[3], stn_vec3 m) {
-    const skin_part part = skin_face_part(s->skin, triangle, weight);
-    skin_add(s->sink, &part, NULL, s->at, m, stn_random_mix((uint64_t)(uint32_t)s->edge + 1));
+static void add(const look *s, const skin_part *part, stn_vec3 m) {
+    skin_add(s->sink, part, NULL, s->at, m, stn_random_mix((uint64_t)(uint32_t)s->edge + 1));
 }
 
 /// Below a triangle of a surface that is not solid a peak has to be in the way: its foot inside of the mesh, and not
@@ -101,7 +100,8 @@ static void meet_outside(void *user, int32_t triangle) {
     const bool out = height >= 0.0 ? stn_vec3_dot(m, s->up) <= 0.0
                                    : !solid && is_through(s, stn_vec3_mul_add(s->at, -height, m), -height);
     if (out && s->sink->status == STN_OK) {
-        add(s, triangle, weight, m);
+        const skin_part part = skin_face_part(s->skin, triangle, weight);
+        add(s, &part, m);
     }
 }
 
@@ -113,14 +113,11 @@ static void meet_peak(look *s) {
         skin_visit(a, &near, meet_outside, s);
         return;
     }
-    double distance, weight[3];
     s->slack = skin_slack_at(a, -sunk.depth);
-    const int32_t triangle = skin_nearest_of(a, s->at, sunk.within, leaves_over, s, &distance);
-    if (triangle >= 0) {
-        skin_facet f;
-        skin_facet_of(a, triangle, &f);
-        skin_nearest_on(f.corner, s->at, weight);
-        add(s, triangle, weight, f.normal);
+    skin_part part;
+    stn_vec3 normal;
+    if (skin_way_out(a, s->at, sunk.within, leaves_over, s, &part, &normal)) {
+        add(s, &part, normal);
     }
 }
 

@@ -163,16 +163,12 @@ static const skin_sunk *find_sunk(const skin *a, const skin *b, skin_sink *sink)
 /// triangles there the one that is found counts.
 static void vertex_inside(const look *s, const skin *a, int32_t id, const skin *b, const skin_sunk *sunk, bool turned) {
     const skin_vertex_way w = {a, id, 1e-9 * b->size, skin_slack_at(a, -sunk->depth)};
-    double distance, weight[3];
-    const int32_t triangle = skin_nearest_of(b, a->at[id], sunk->within, skin_vertex_leaves_over, &w, &distance);
-    if (triangle < 0) {
-        return;
+    const skin_part part = skin_vertex_part(a, id);
+    skin_part other;
+    stn_vec3 normal;
+    if (skin_way_out(b, a->at[id], sunk->within, skin_vertex_leaves_over, &w, &other, &normal)) {
+        add(s, &part, &other, stn_vec3_neg(normal), turned);
     }
-    skin_facet f;
-    skin_facet_of(b, triangle, &f);
-    skin_nearest_on(f.corner, a->at[id], weight);
-    const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
-    add(s, &part, &other, stn_vec3_neg(f.normal), turned);
 }
 
 /// Do two edges that lie `depth` below each other come out of the two bodies across each other?
