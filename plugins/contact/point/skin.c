@@ -468,7 +468,13 @@ stn_status skins_create(const stn_model *model, skins **out, stn_error *err) {
     }
     for (int32_t i = 0; i < model->surface_count && ok; i++) {
         all->count = i + 1;
-        ok = make_skin(model->context, &model->surfaces[i], &all->items[i]);
+        skin *one = &all->items[i];
+        ok = make_skin(model->context, &model->surfaces[i], one);
+        if (ok && one->face->self_collision) {
+            memcpy(one->at, one->face->rest, (size_t)one->face->vertex_count * sizeof *one->at);
+            fit(one);
+            skin_warn_of_crossing(model, one);
+        }
     }
     if (!ok) {
         skins_destroy(all);

@@ -36,6 +36,9 @@ typedef struct skins {
 
 stn_status skins_create(const stn_model *model, skins **out, stn_error *err);
 void skins_destroy(skins *s); ///< accepts NULL
+/// Warns where the surface of a geometry runs through itself at rest, when it has to meet itself: what begins inside of
+/// itself has no contact there. The skin is fitted to its rest.
+void skin_warn_of_crossing(const stn_model *model, const skin *s);
 /// The skin of a geometry at the nodes' present places.
 skin *skin_at(skins *s, const stn_contact_scene *scene, int32_t geometry);
 

@@ -25,14 +25,18 @@ typedef struct skin_probe {
     int32_t clouds; // added so far
 } skin_probe;
 
-static inline void skin_probe_begin(skin_probe *p) {
+static inline void skin_probe_begin_with(skin_probe *p, const stn_context_options *options) {
     stn_error err;
     *p = (skin_probe){0};
-    assert_ok(stn_context_create(NULL, &p->context, &err), err);
+    assert_ok(stn_context_create(options, &p->context, &err), err);
     assert_ok(stn_builder_create(p->context, &p->builder, &err), err);
     assert_ok(stn_instance_create(p->context, STN_KIND_CONTACT, "point", NULL, 0, &p->instance, &err), err);
     p->arena = stn_arena_create(p->context);
     assert_non_null(p->arena);
+}
+
+static inline void skin_probe_begin(skin_probe *p) {
+    skin_probe_begin_with(p, NULL);
 }
 
 /// A cloud of nodes and the surface that all its triangles make.

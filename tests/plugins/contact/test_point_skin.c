@@ -372,6 +372,45 @@ static void a_folded_sheet_meets_itself(void **state) {
     skin_probe_end(&p);
 }
 
+static void keep_warning(void *user, stn_log_level level, const char *text) {
+    if (level == STN_LOG_WARNING) {
+        snprintf(user, 400, "%s", text);
+    }
+}
+
+/// Two triangles, the second one standing in the first, over its side, and beside it.
+static void a_surface_that_runs_through_itself_is_told_of(void **state) {
+    (void)state;
+    static const struct {
+        double x, low;
+        bool through, meets;
+    } cases[] = {{0.25, -0.1, true, true},
+                 {0.25, -0.1, true, false},
+                 {0.25, 0.01, false, true},
+                 {0.25, 0.0, false, true},
+                 {0.8, -0.1, false, true}};
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        const double x = cases[i].x;
+        const double position[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, x, 0.3, cases[i].low, x + 0.01, 0.3, 0.5, x, 0.35, 0.5};
+        const int32_t triangles[6] = {0, 1, 2, 3, 4, 5};
+        char warning[400] = "";
+        skin_probe p;
+        skin_probe_begin_with(&p, &(stn_context_options){.log = keep_warning, .log_user = warning});
+        stn_surface_spec spec = stn_surface_spec_default();
+        spec.name = "crossed";
+        spec.triangle_count = 2;
+        spec.triangles = triangles;
+        spec.self_collision = cases[i].meets;
+        skin_probe_add(&p, position, 6, &spec, NULL);
+        skin_probe_compile(&p);
+        const bool told = strstr(warning, "surface 'crossed' runs through itself at rest: the edge of nodes 3 and 4 "
+                                          "pierces the triangle of nodes 0, 1 and 2") != NULL;
+        assert_int_equal(told, cases[i].through && cases[i].meets);
+        assert_int_equal(warning[0] != '\0', told);
+        skin_probe_end(&p);
+    }
+}
+
 /// Nodes 10 cm apart in a sheet 16 cm thick.
 static void a_sheet_thicker_than_its_cells_does_not_touch_itself_at_rest(void **state) {
     (void)state;
@@ -636,6 +675,7 @@ int main(void) {
         cmocka_unit_test(distances_are_those_of_all_triangles),
         cmocka_unit_test(two_sheets_are_as_far_apart_as_their_triangles),
         cmocka_unit_test(a_folded_sheet_meets_itself),
+        cmocka_unit_test(a_surface_that_runs_through_itself_is_told_of),
         cmocka_unit_test(a_sheet_thicker_than_its_cells_does_not_touch_itself_at_rest),
         cmocka_unit_test(a_thin_solid_is_felt_on_the_near_side),
         cmocka_unit_test(a_shape_over_the_edge_of_a_solid_stays_on_top),
