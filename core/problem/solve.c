@@ -487,6 +487,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
         result.iterations = o->info.iterations > result.iterations ? o->info.iterations : result.iterations;
         result.factorizations += o->info.factorizations;
         result.line_search_evaluations += o->info.line_search_evaluations;
+        result.fallbacks += o->info.fallbacks;
         result.cost += o->info.cost;
     }
     result.prepare_us = prepared - start;

@@ -70,6 +70,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     report->cost = solved.cost;
     report->reason = solved.reason;
     report->contradiction = solved.contradiction;
+    report->fallbacks = solved.fallbacks;
     if (frame->formed_loosely && status >= 0) {
         report->status = STN_NOT_CONVERGED;
         report->not_converged += 1;

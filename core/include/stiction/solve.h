@@ -49,6 +49,7 @@ typedef struct stn_solve_report {
     /// not_converged: islands that ended as STN_NOT_CONVERGED; 0 of an approximate solver, whose status says so always
     int32_t iterations, island_count, not_converged;
     int32_t factorizations, line_search_evaluations; // sums over the islands
+    int32_t fallbacks;                               // the same of those of the solver, stn_solve_info
     double cost;                                     // NaN when the solver has no objective; 0 without islands
     const char *reason; // why the worst island stopped, static text; "no constraints" without islands
     int32_t worst;      // the first island of that status, -1 without islands

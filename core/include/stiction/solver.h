@@ -114,6 +114,7 @@ typedef struct stn_solve_info {
     double cost;                                     // objective where there is one, else NaN
     const char *reason;                              // static text in the solver's own words: "residual", "iterations"
     int32_t factorizations, line_search_evaluations; // 0 where a solver has none
+    int32_t fallbacks; // how often it took up another method for want of progress; what it solves stays the same
 } stn_solve_info;
 
 /// How a solution moves with its problem, to first order. Column k adds impulse_k to the momentum and velocity_k to the

@@ -73,6 +73,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     if (s->contradicted > 0) {
         cli_json_add_real(json, "contradicted", (double)s->contradicted);
     }
+    if (s->fallbacks > 0) {
+        cli_json_add_real(json, "fallbacks", (double)s->fallbacks);
+    }
     if (s->inverted > 0) {
         cli_json_add_real(json, "inverted", (double)s->inverted);
     }
@@ -352,6 +355,10 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     if (s->contradicted > 0) {
         fprintf(stderr, "  %lld of them by the certificate alone: the solver says that it converged\n",
                 (long long)s->contradicted);
+    }
+    if (s->fallbacks > 0) {
+        fprintf(stderr, "  in %lld step%s the solver took up another method for want of progress\n",
+                (long long)s->fallbacks, plural(s->fallbacks));
     }
     if (s->inverted > 0) {
         fprintf(stderr, "  %lld step%s left elements inside out\n", (long long)s->inverted, plural(s->inverted));

@@ -194,6 +194,7 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
     account->quasistatic = account->quasistatic || account->rests;
     s->quasistatic += account->rests;
     s->not_converged += o->report->not_converged > 0;
+    s->fallbacks += o->report->fallbacks > 0;
     s->approximate += o->report->status == STN_NOT_CONVERGED && o->report->not_converged == 0;
     if (o->report->contradiction.islands > 0) {
         const stn_contradiction *said = &o->report->contradiction;

@@ -62,6 +62,7 @@ typedef struct stn_statistics {
     double simulated;                       // [s]
     int64_t not_converged;                  // steps
     int64_t contradicted;                   // of these, in which the solver says otherwise of an island
+    int64_t fallbacks;                      // steps in which a solver took up another method for want of progress
     int64_t approximate;                    // steps of a solver that says it is: none converged, none a failure
     int64_t not_finite;                     // steps with NaN in the certificate's inputs
     int64_t inverted;                       // steps that left elements inside out

@@ -92,6 +92,7 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cli_json_add_text(json, "contradiction", contradiction[0] != '\0' ? contradiction : NULL);
     cli_json_add_text(json, "note", run->note[0] != '\0' ? run->note : NULL);
     cJSON_AddNumberToObject(json, "iterations", r->iterations);
+    cJSON_AddNumberToObject(json, "fallbacks", r->fallbacks);
     cJSON_AddNumberToObject(json, "islands", r->island_count);
     cli_json_add_real(json, "time_ms", 1e-3 * (r->prepare_us + r->solve_us));
     cli_json_add_real(json, "cost", r->cost);
@@ -224,6 +225,11 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     }
     if (stn_plugin_says(run->solver.solver, "approximate")) {
         note(run, "approximate: the solver does not iterate to a solution, the residuals say how far off it is");
+    }
+    if (run->report.fallbacks > 0) {
+        snprintf(text, sizeof text, "the solver took up another method %d times for want of progress",
+                 run->report.fallbacks);
+        note(run, text);
     }
     if (run->report.contradiction.islands > 0) {
         char said[256], all[300];

@@ -437,6 +437,7 @@ static const char *const step_properties[] = {"time",
                                               "cost",
                                               "converged",
                                               "contradiction",
+                                              "fallbacks",
                                               "approximate",
                                               "overlap_without_contact_m",
                                               "contact_J",
@@ -479,6 +480,7 @@ static bool get_integer(const step_object *step, const char *name, lua_Integer *
                     {"contact_count", step->report.contact_count},
                     {"constraint_count", step->report.constraint_count},
                     {"inverted", step->report.inverted_count},
+                    {"fallbacks", step->report.fallbacks},
                     {"patch_count", step->patch_count},
                     {"face_count", step->face_count}};
     for (int32_t i = 0; i < STN_COUNT(integers); i++) {

@@ -351,9 +351,11 @@ static int world_solve_problem(lua_State *L) {
     if (status < 0) {
         stn_lua_check(L, status, &err);
     }
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     stn_lua_push_contradiction(L, &report.contradiction);
     lua_setfield(L, -2, "contradiction");
+    lua_pushinteger(L, report.fallbacks);
+    lua_setfield(L, -2, "fallbacks");
     lua_pushstring(L, stn_lua_status_word(status));
     lua_setfield(L, -2, "status");
     lua_pushboolean(L, report.status != STN_NOT_CONVERGED);

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+// COND: contact nodalisation and diagonalisation [lee-2023], a fixed-point iteration over velocities. It solves
+//
+//     A v = b + J^T gamma,    b = A v_star + f,    u = J v + bias - v_hat + R gamma and gamma in the contact law
+//
+// by products with A alone: a diagonal W takes the place of A^-1, so that every contact is solved by itself, in one
+// shot.
+//
+//     p = v - W (A v - b - J^T gamma)
+//     gamma' = P(gamma - (J p + bias - v_hat + R gamma)/(g + R)),    g >= J W J^T, one number a contact
+//     v' = p + W J^T (gamma' - gamma)
+//
+// Where a contact has its nodes for itself g is J W J^T exactly, gamma cancels, and this is the paper's iteration.
+// Where contacts share a node, or a body that is not nodal, the gamma before does what the paper needs virtual nodes
+// for: it is the primal-dual iteration of [loris-2011; drori-2015], whose fixed points are the solutions.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "contacts.h"
+#include "step_size.h"
+
+typedef struct cond_config {
+    int32_t step_size, acceleration, acceleration_start;
+    double relaxation, virtual_node_damping, velocity_threshold;
+} cond_config;
+
+enum { FROBENIUS, BARZILAI_BORWEIN };
+static const char *const step_sizes[] = {"frobenius", "barzilai_borwein", NULL};
+enum { NO_ACCELERATION, CHEBYSHEV, MOMENTUM };
+static const char *const accelerations[] = {"none", "chebyshev", "momentum", NULL};
+
+static const stn_param params[] = {
+    STN_PARAM_CHOICE(cond_config, step_size, step_sizes, FROBENIUS,
+                     "W: frobenius: least |I - W A|; barzilai_borwein: multiples of that, then no acceleration"),
+    STN_PARAM_CHOICE(cond_config, acceleration, accelerations, MOMENTUM,
+                     "momentum: Nesterov's, with restarts; chebyshev: the paper's; none"),
+    STN_PARAM_INT(cond_config, acceleration_start, "1", 10.0, 1.0, 1e6, "iterations before Chebyshev's acceleration"),
+    STN_PARAM_REAL(cond_config, relaxation, "1", 0.9, 0.1, 1.0, "under-relaxation u, without momentum"),
+    STN_PARAM_REAL(cond_config, virtual_node_damping, "N s/m", 0.0, 0.0, 1e15,
+                   "k_v that ties virtual nodes to bodies; 0: the nodes are rigid on them"),
+    STN_PARAM_REAL(cond_config, velocity_threshold, "m/s", 0.0, 0.0, 1e6,
+                   "ends, solved or not, where an iteration changes v by less, |v' - v| over all dofs; 0: never"),
+};
+
+/// Sums over some places, of one iteration.
+typedef struct sums {
+    double momentum, impulse, inertia; // |D (A v - b - J^T gamma')|^2, |D J^T gamma'|^2, |D A v|^2, D = diag(A)^-1/2
+    double back;                       // (v - v')^T W^-1 (v' - v_before): > 0 where momentum has carried v too far
+    double s_s, s_z, z_z;              // s^T W^-1 s, s^T z, z^T W z of s = v - v_before, z = A s
+    double moved, weighed;             // |dv|^2, dv^T diag(A) dv of an update
+} sums;
+
+/// How the next iterate follows from v' and the two before.
+typedef struct update {
+    bool carry;  // v' + beta (v' - v_before), and v_before becomes v'
+    double beta;
+    double nu, u; // else nu (u (v' - v) + v - v_before) + v_before, and v_before becomes v
+} update;
+
+/// A solve.
+typedef struct run {
+    const cond_config *config;
+    const stn_solve_control *control;
+    cond_layout layout;
+    cond_contacts contacts;
+    stn_threads *threads; // NULL: too small for them
+    cond_operator how;
+    int32_t acceleration;
+    bool barzilai_borwein, coulomb;
+    double alpha; // step sizes are alpha W
+    // padded vectors
+    double *w, *w_inverse, *diagonal, *D2; // diagonal of W, 1 over it, diagonal of A, 1 over it
+    double *free;                          // 1 where no constraint acts, else 0
+    double *b, *v, *v_before, *p, *r, *r_before; // r = A v - b; p becomes v'
+    double *q, *q_before, *q_next, *work;        // J^T of the impulses below
+    // impulses (row_count)
+    double *gamma, *gamma_before, *gamma_next;
+    // the best iterate so far
+    double *best_v, *best_gamma, error;
+    // by chunk, group of units, group of constraints
+    sums *chunk_sums, *unit_sums;
+    double *maps, *squares, *speeds;
+    update next;
+    // acceleration
+    double theta, rho, last_change;
+    int32_t since; // iterations since it began
+} run;
+
+#define LIMIT 1.7 // of the largest eigenvalue of W A, without momentum
+enum { GROUP = 256 }; // constraints, or units, that a worker takes at a time
+
+static int32_t groups(int32_t count) {
+    return (count + GROUP - 1) / GROUP;
+}
+
+static int32_t group_end(int32_t index, int32_t count) {
+    return (index + 1) * GROUP < count ? (index + 1) * GROUP : count;
+}
+
+// ------------------------------------------------------------------------------------------------------ an iteration
+
+/// r -= b, and what is left beside q.
+STN_KERNEL static void subtract(int32_t width, const double *b, const double *q, double *r, double *left) {
+    for (int32_t k = 0; k < width; k += 4) {
+        const cond_v4 own = cond_load(r + k) - cond_load(b + k);
+        *(cond_v4 *)(r + k) = own;
+        *(cond_v4 *)(left + k) = own - cond_load(q + k);
+    }
+}
+
+/// p = v - alpha p, with the sums of what is free of constraints.
+STN_KERNEL static void step_free(const run *s, const cond_chunk *chunk, sums *out) {
+    const double *v = s->v + chunk->place, *before = s->v_before + chunk->place, *r = s->r + chunk->place;
+    const double *b = s->b + chunk->place, *D2 = s->D2 + chunk->place, *free = s->free + chunk->place;
+    double *p = s->p + chunk->place;
+    const double alpha = s->alpha;
+    cond_v4 momentum = {0.0}, inertia = {0.0}, back = {0.0};
+    for (int32_t k = 0; k < chunk->width; k += 4) {
+        const cond_v4 next = cond_load(v + k) - alpha * cond_load(p + k), Av = cond_load(r + k) + cond_load(b + k);
+        const cond_v4 own = cond_load(free + k) * cond_load(r + k), scale = cond_load(D2 + k);
+        momentum += scale * (own * own);
+        inertia += scale * (Av * Av);
+        back += own * (next - cond_load(before + k));
+        *(cond_v4 *)(p + k) = next;
+    }
+    out->momentum = cond_total(momentum);
+    out->inertia = cond_total(inertia);
+    out->back = cond_total(back);
+}
+
+/// r = A v - b, and work = r - q.
+static void multiply_chunk(run *s, const cond_chunk *chunk) {
+    cond_product(&s->layout, chunk, s->v, s->r);
+    subtract(chunk->width, s->b + chunk->place, s->q + chunk->place, s->r + chunk->place, s->work + chunk->place);
+}
+
+static void step_chunk(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    const cond_chunk *chunk = &s->layout.chunks[index];
+    cond_weigh(&s->layout.trees[chunk->tree], chunk->place, chunk->width, s->w, s->work, s->p);
+    step_free(s, chunk, &s->chunk_sums[index]);
+}
+
+static void multiply_and_step(void *user, int32_t index, int32_t worker) {
+    run *s = user;
+    multiply_chunk(s, &s->layout.chunks[index]);
+    step_chunk(user, index, worker);
+}
+
+/// s^T W^-1 s, s^T z and z^T W z of s = v - v_before and z = r - r_before, W being diagonal.
+STN_KERNEL static void compare_diagonal(const run *s, const cond_chunk *chunk, sums *out) {
+    const double *v = s->v + chunk->place, *before = s->v_before + chunk->place, *w = s->w + chunk->place;
+    const double *inverse = s->w_inverse + chunk->place, *r = s->r + chunk->place;
+    double *r_before = s->r_before + chunk->place;
+    cond_v4 s_s = {0.0}, s_z = {0.0}, z_z = {0.0};
+    for (int32_t k = 0; k < chunk->width; k += 4) {
+        const cond_v4 ds = cond_load(v + k) - cond_load(before + k), now = cond_load(r + k);
+        const cond_v4 z = now - cond_load(r_before + k);
+        s_s += cond_load(inverse + k) * (ds * ds);
+        s_z += ds * z;
+        z_z += cond_load(w + k) * (z * z);
+        *(cond_v4 *)(r_before + k) = now;
+    }
+    out->s_s = cond_total(s_s);
+    out->s_z = cond_total(s_z);
+    out->z_z = cond_total(z_z);
+}
+
+/// The product, with the sums of how it has changed since the iterate before.
+static void multiply_and_compare(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    const cond_chunk *chunk = &s->layout.chunks[index];
+    sums out = {0};
+    multiply_chunk(s, chunk);
+    if (s->layout.trees[chunk->tree].inverse == NULL) {
+        compare_diagonal(s, chunk, &out);
+    } else { // W is the inverse of A: z^T W z and s^T W^-1 s are s^T z
+        for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
+            out.s_z += (s->v[k] - s->v_before[k]) * (s->r[k] - s->r_before[k]);
+            s->r_before[k] = s->r[k];
+        }
+        out.s_s = out.z_z = out.s_z;
+    }
+    s->chunk_sums[index] = out;
+}
+
+static void solve_contacts(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    for (int32_t i = index * GROUP; i < group_end(index, s->contacts.count); i++) {
+        cond_contact_solve(&s->contacts, i, s->how, s->alpha, s->p, s->v, s->gamma, s->gamma_next);
+    }
+}
+
+/// v' = v - alpha W (r - J^T gamma') of units, with their sums.
+static void step_units(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    sums out = {0};
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.unit_count); k++) {
+        const cond_unit *unit = &s->contacts.units[k];
+        const int32_t end = unit->place + unit->width;
+        cond_unit_gather(&s->contacts, k, s->gamma_next, s->q_next);
+        for (int32_t i = unit->place; i < end; i++) {
+            s->work[i] = s->r[i] - s->q_next[i];
+        }
+        cond_weigh(&s->layout.trees[unit->tree], unit->place, unit->width, s->w, s->work, s->p);
+        for (int32_t i = unit->place; i < end; i++) {
+            const double next = s->v[i] - s->alpha * s->p[i];
+            out.momentum += s->D2[i] * (s->work[i] * s->work[i]);
+            out.impulse += s->D2[i] * (s->q_next[i] * s->q_next[i]);
+            out.back += s->work[i] * (next - s->v_before[i]);
+            s->p[i] = next;
+        }
+    }
+    s->unit_sums[index] = out;
+}
+
+static sums add_up(const run *s) {
+    sums all = {0};
+    for (int32_t part = 0; part < 2; part++) {
+        const sums *of = part == 0 ? s->chunk_sums : s->unit_sums;
+        const int32_t count = part == 0 ? s->layout.chunk_count : groups(s->contacts.unit_count);
+        for (int32_t k = 0; k < count; k++) {
+            all.momentum += of[k].momentum;
+            all.impulse += of[k].impulse;
+            all.inertia += of[k].inertia;
+            all.back += of[k].back;
+            all.s_s += of[k].s_s;
+            all.s_z += of[k].s_z;
+            all.z_z += of[k].z_z;
+        }
+    }
+    return all;
+}
+
+/// x (in: that of v') and the one before, by the rule.
+STN_KERNEL static void advance(const update *rule, size_t count, const double *restrict next, double *restrict x,
+                               double *restrict before) {
+    if (rule->carry) {
+        for (size_t k = 0; k < count; k++) {
+            x[k] = next[k] + rule->beta * (next[k] - before[k]);
+            before[k] = next[k];
+        }
+        return;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const double now = x[k];
+        x[k] = rule->nu * (rule->u * (next[k] - now) + now - before[k]) + before[k];
+        before[k] = now;
+    }
+}
+
+/// |x - y|^2, plain and weighed by the diagonal of A, of a chunk.
+STN_KERNEL static void measure_change(const run *s, const cond_chunk *chunk, const double *x, const double *y,
+                                      sums *out) {
+    cond_v4 moved = {0.0}, weighed = {0.0};
+    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k += 4) {
+        const cond_v4 d = cond_load(x + k) - cond_load(y + k), square = d * d;
+        moved += square;
+        weighed += cond_load(s->diagonal + k) * square;
+    }
+    out->moved = cond_total(moved);
+    out->weighed = cond_total(weighed);
+}
+
+static void advance_chunk(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    const cond_chunk *chunk = &s->layout.chunks[index];
+    sums *out = &s->chunk_sums[index];
+    if (s->next.carry && s->config->velocity_threshold > 0.0) {
+        measure_change(s, chunk, s->p, s->v_before, out);
+    }
+    advance(&s->next, (size_t)chunk->width, s->p + chunk->place, s->v + chunk->place, s->v_before + chunk->place);
+    if (!s->next.carry && (s->acceleration == CHEBYSHEV || s->config->velocity_threshold > 0.0)) {
+        measure_change(s, chunk, s->v, s->v_before, out);
+    }
+}
+
+static void advance_units(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.unit_count); k++) {
+        const cond_unit *unit = &s->contacts.units[k];
+        advance(&s->next, (size_t)unit->width, s->q_next + unit->place, s->q + unit->place, s->q_before + unit->place);
+    }
+}
+
+static sums add_change(const run *s) {
+    sums all = {0};
+    for (int32_t k = 0; k < s->layout.chunk_count; k++) {
+        all.moved += s->chunk_sums[k].moved;
+        all.weighed += s->chunk_sums[k].weighed;
+    }
+    return all;
+}
+
+// --------------------------------------------------------------------------------------------------------- how good
+
+static void measure_maps(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    double largest = 0.0, sum = 0.0, speed = 0.0;
+    for (int32_t i = index * GROUP; i < group_end(index, s->contacts.count); i++) {
+        const double square = cond_contact_residual(&s->contacts, i, s->coulomb, s->v, s->gamma_next, &speed);
+        largest = square <= largest ? largest : square; // NaN wins
+        sum += square / s->contacts.contacts[i].omega;
+    }
+    s->maps[index] = largest;
+    s->squares[index] = sum;
+    s->speeds[index] = speed;
+}
+
+/// What is left of v and the impulses gamma', over what the tolerances allow; NaN for NaN.
+static double error_of(run *s, const sums *all) {
+    const stn_solve_control *control = s->control;
+    const bool pushed = s->layout.problem->free_impulse != NULL; // then J v_star is not all there is: speeds at hand
+    double largest = 0.0, sum = 0.0, speed = s->contacts.speed;
+    stn_parallel_for(s->threads, groups(s->contacts.count), measure_maps, s);
+    for (int32_t k = 0; k < groups(s->contacts.count); k++) {
+        largest = s->maps[k] <= largest ? largest : s->maps[k];
+        sum += s->squares[k];
+        speed = pushed ? fmax(speed, s->speeds[k]) : speed;
+    }
+    const double allowed = speed <= s->contacts.rounding ? s->contacts.rounding : control->tolerance * speed;
+    const double map = sqrt(largest) / fmax(allowed, DBL_MIN);
+    const double absolute = sqrt(sum) / fmax(control->absolute_tolerance, DBL_MIN);
+    const double size = sqrt(fmax(all->inertia, all->impulse));
+    const double momentum =
+        sqrt(all->momentum) / fmax(control->tolerance * size + control->absolute_tolerance, DBL_MIN);
+    const double contact = absolute < map ? absolute : map;
+    return momentum <= contact ? contact : momentum;
+}
+
+static void keep_best(run *s, double error) {
+    s->error = error;
+    memcpy(s->best_v, s->v, (size_t)s->layout.size * sizeof *s->v);
+    memcpy(s->best_gamma, s->gamma_next, (size_t)s->layout.problem->row_count * sizeof *s->gamma_next);
+}
+
+/// From here on without what came before.
+static void begin(run *s, const double *v, const double *gamma) {
+    memmove(s->v, v, (size_t)s->layout.size * sizeof *v);
+    memmove(s->gamma, gamma, (size_t)s->layout.problem->row_count * sizeof *gamma);
+    memcpy(s->v_before, s->v, (size_t)s->layout.size * sizeof *v);
+    memcpy(s->gamma_before, s->gamma, (size_t)s->layout.problem->row_count * sizeof *gamma);
+    for (int32_t k = 0; k < s->contacts.unit_count; k++) {
+        const cond_unit *unit = &s->contacts.units[k];
+        cond_unit_gather(&s->contacts, k, s->gamma, s->q);
+        memcpy(s->q_before + unit->place, s->q + unit->place, (size_t)unit->width * sizeof *s->q);
+    }
+    s->theta = 1.0;
+    s->next = (update){.nu = 1.0, .u = 1.0};
+    s->rho = s->last_change = 0.0;
+    s->since = 0;
+}
+
+// -------------------------------------------------------------------------------------------------------- the loop
+
+/// The multiple of W by Barzilai and Borwein, both of theirs in turns; each is within the inverse eigenvalues of W A.
+static double barzilai_borwein(const sums *all, int32_t iteration, double alpha) {
+    if (!(all->s_z > 0.0)) {
+        return alpha;
+    }
+    const double next = iteration % 2 == 0 ? all->s_s / all->s_z : all->s_z / all->z_z;
+    return isfinite(next) ? next : alpha;
+}
+
+static void choose_update(run *s, const sums *all) {
+    if (s->acceleration == MOMENTUM) {
+        s->theta = all->back > 0.0 ? 1.0 : s->theta;
+        const double theta = 0.5 * (1.0 + sqrt(1.0 + 4.0 * s->theta * s->theta));
+        s->next = (update){.carry = true, .beta = all->back > 0.0 ? 0.0 : (s->theta - 1.0) / theta};
+        s->theta = theta;
+        return;
+    }
+    const int32_t start = s->config->acceleration_start;
+    double nu = 1.0;
+    if (s->acceleration == CHEBYSHEV && s->since >= start) {
+        nu = s->since == start ? 2.0 / (2.0 - s->rho * s->rho) : 4.0 / (4.0 - s->rho * s->rho * s->next.nu);
+    }
+    s->since++;
+    s->next = (update){.nu = nu, .u = s->barzilai_borwein ? 1.0 : s->config->relaxation};
+}
+
+static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
+    enum { CHECK = 16, PATIENCE = 400 };
+    const size_t rows = (size_t)s->layout.problem->row_count;
+    const int32_t chunks = s->layout.chunk_count, units = groups(s->contacts.unit_count);
+    double noted = (double)INFINITY; // error at the last real progress
+    int32_t noted_at = 0, stage = 0;
+    double moved = (double)INFINITY;
+    for (;; info->iterations++) {
+        if (s->barzilai_borwein) {
+            stn_parallel_for(s->threads, chunks, multiply_and_compare, s);
+            const sums compared = add_up(s);
+            s->alpha = barzilai_borwein(&compared, info->iterations, s->alpha);
+            stn_parallel_for(s->threads, chunks, step_chunk, s);
+        } else {
+            stn_parallel_for(s->threads, chunks, multiply_and_step, s);
+        }
+        stn_parallel_for(s->threads, groups(s->contacts.count), solve_contacts, s);
+        stn_parallel_for(s->threads, units, step_units, s);
+        const sums all = add_up(s);
+        const double size = sqrt(fmax(all.inertia, all.impulse)), momentum = sqrt(all.momentum);
+        const bool balanced = momentum <= s->control->tolerance * size + s->control->absolute_tolerance;
+        const bool last = info->iterations >= s->control->max_iterations || moved < s->config->velocity_threshold;
+        if (balanced || last || info->iterations % CHECK == 0 || !isfinite(momentum)) {
+            const double error = error_of(s, &all);
+            if (!isfinite(error) && info->iterations == 0) {
+                return stn_fail(err, STN_ERR_NUMERIC, "the residual of the start is %g: numbers of the problem are too "
+                                                      "large",
+                                error);
+            }
+            if (error <= s->error) {
+                keep_best(s, error);
+            }
+            if (s->error <= 1.0) {
+                info->reason = "residual";
+                return STN_OK;
+            }
+            if (s->error < (s->acceleration == MOMENTUM ? 0.95 : 0.5) * noted) {
+                noted = s->error;
+                noted_at = info->iterations;
+            }
+            if (!(error < 1e6 * s->error) || info->iterations - noted_at > PATIENCE) {
+                if (++stage > (s->coulomb ? 2 : 1)) {
+                    info->reason = "no progress";
+                    const double digits = s->error * fmax(s->control->tolerance, DBL_MIN);
+                    return digits < 1e-11 ? STN_STALLED : STN_NOT_CONVERGED;
+                }
+                s->alpha = s->acceleration == MOMENTUM ? 0.5 : 1.0 / LIMIT;
+                s->barzilai_borwein = false;
+                s->acceleration = MOMENTUM;
+                s->how = stage == 2 ? COND_SHIFTED : s->how;
+                info->fallbacks = stage;
+                begin(s, s->best_v, s->best_gamma);
+                noted = s->error;
+                noted_at = info->iterations;
+                continue;
+            }
+        }
+        if (last) {
+            info->reason = moved < s->config->velocity_threshold ? "velocity threshold" : "iterations";
+            return STN_NOT_CONVERGED;
+        }
+        choose_update(s, &all);
+        stn_parallel_for(s->threads, chunks, advance_chunk, s);
+        stn_parallel_for(s->threads, units, advance_units, s);
+        advance(&s->next, rows, s->gamma_next, s->gamma, s->gamma_before);
+        const sums change = add_change(s);
+        moved = s->config->velocity_threshold > 0.0 ? sqrt(change.moved) : (double)INFINITY;
+        const double now = sqrt(change.weighed);
+        s->rho = s->last_change > 0.0 ? fmin(now / s->last_change, 0.999) : 0.0;
+        s->last_change = now;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- a solve
+
+static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
+    enum { POWER = 8, CHUNKS_FOR_THREADS = 16 };
+    stn_arena *arena = s->control->arena;
+    stn_status status = cond_layout_build(problem, arena, &s->layout, err);
+    const double damping = s->config->virtual_node_damping;
+    if (status == STN_OK) {
+        status = cond_contacts_build(&s->layout, damping > 0.0 ? 1.0 / (damping * problem->dt) : 0.0, arena,
+                                     &s->contacts, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    const cond_layout *layout = &s->layout;
+    double **const vectors[] = {&s->w, &s->w_inverse, &s->diagonal, &s->D2, &s->free, &s->b, &s->v, &s->v_before, &s->p, &s->r,
+                                &s->r_before, &s->q, &s->q_before, &s->q_next, &s->work, &s->best_v};
+    double **const impulses[] = {&s->gamma, &s->gamma_before, &s->gamma_next, &s->best_gamma};
+    double **const parts[] = {&s->maps, &s->squares, &s->speeds};
+    double *dofs = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
+    bool good = dofs != NULL;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = cond_vector(layout, arena);
+        good = good && *vectors[i] != NULL;
+    }
+    for (int32_t i = 0; i < STN_COUNT(impulses); i++) {
+        *impulses[i] = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
+        good = good && *impulses[i] != NULL;
+    }
+    for (int32_t i = 0; i < STN_COUNT(parts); i++) {
+        *parts[i] = STN_ARENA_ZEROED(arena, groups(problem->constraint_count) + 1, double);
+        good = good && *parts[i] != NULL;
+    }
+    s->chunk_sums = STN_ARENA_ZEROED(arena, layout->chunk_count + 1, sums);
+    s->unit_sums = STN_ARENA_ZEROED(arena, groups(s->contacts.unit_count) + 1, sums);
+    if (!good || s->chunk_sums == NULL || s->unit_sums == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
+    }
+    stn_problem_mass_times(problem, problem->v_star, NULL, dofs);
+    for (int32_t d = 0; d < problem->nv && problem->free_impulse != NULL; d++) {
+        dofs[d] += problem->free_impulse[d];
+    }
+    cond_pack(layout, dofs, s->b);
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        stn_matrix_diagonal(&problem->trees[t].A, dofs + problem->trees[t].dof_start);
+    }
+    cond_pack(layout, dofs, s->diagonal);
+    cond_frobenius(layout, s->w, s->work);
+    const bool exact = s->acceleration == MOMENTUM || s->barzilai_borwein;
+    cond_scale(layout, exact ? 1.0 : LIMIT, exact, POWER, s->w, (double *const[]){s->p, s->r});
+    memset(s->p, 0, (size_t)layout->size * sizeof *s->p);
+    memset(s->r, 0, (size_t)layout->size * sizeof *s->r);
+    memset(s->work, 0, (size_t)layout->size * sizeof *s->work);
+    for (int32_t k = 0; k < layout->size; k++) {
+        s->D2[k] = s->diagonal[k] > 0.0 ? 1.0 / s->diagonal[k] : 0.0;
+        s->w_inverse[k] = s->w[k] > 0.0 ? 1.0 / s->w[k] : 0.0;
+        s->free[k] = 1.0;
+    }
+    for (int32_t k = 0; k < s->contacts.unit_count; k++) {
+        const cond_unit *unit = &s->contacts.units[k];
+        memset(s->free + unit->place, 0, (size_t)unit->width * sizeof *s->free);
+    }
+    cond_contacts_weigh(&s->contacts, s->w, dofs);
+    s->threads = layout->chunk_count >= CHUNKS_FOR_THREADS ? s->control->threads : NULL;
+    return STN_OK;
+}
+
+static stn_status solve(bool coulomb, const cond_config *config, const stn_problem *problem,
+                        const stn_solve_control *control, stn_solution *solution, stn_solve_info *info,
+                        stn_error *err) {
+    const double start = control->phase_us != NULL ? stn_clock_us() : 0.0;
+    run s = {.config = config,
+             .control = control,
+             .how = coulomb ? COND_STRICT : COND_PROXIMAL,
+             .coulomb = coulomb,
+             .barzilai_borwein = config->step_size == BARZILAI_BORWEIN,
+             .acceleration = config->step_size == BARZILAI_BORWEIN ? NO_ACCELERATION : config->acceleration,
+             .alpha = 1.0,
+             .error = (double)INFINITY};
+    stn_status status = set_up(&s, problem, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    cond_pack(&s.layout, solution->v, s.best_v);
+    begin(&s, s.best_v, solution->gamma);
+    if (control->phase_us != NULL) {
+        control->phase_us[STN_PHASE_SET_UP] += stn_clock_us() - start;
+    }
+    *info = (stn_solve_info){.cost = (double)NAN, .reason = ""};
+    status = iterate(&s, info, err);
+    if (status < STN_OK) {
+        return status;
+    }
+    cond_unpack(&s.layout, s.best_v, solution->v);
+    memcpy(solution->gamma, s.best_gamma, (size_t)problem->row_count * sizeof *solution->gamma);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------- descriptors
+
+static stn_status solve_strict(void *self, const stn_problem *problem, const stn_solve_control *control,
+                               stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    return solve(true, self, problem, control, solution, info, err);
+}
+
+static stn_status solve_proximal(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                 stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    return solve(false, self, problem, control, solution, info, err);
+}
+
+#define COMMON                                                                         \
+    .size = sizeof(stn_solver_ops), .max_iterations = 5000, .yields = STN_YIELDS_BOTH, \
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY
+
+static const stn_solver_ops strict_ops = {COMMON, .formulation = STN_NCP, .solve = solve_strict};
+static const stn_solver_ops proximal_ops = {COMMON, .formulation = STN_CCP, .needs = STN_REGULARIZED_BY_LAW,
+                                            .solve = solve_proximal};
+
+#define DESCRIPTOR                                                                          \
+    .size = sizeof(stn_plugin_desc), .kind = STN_KIND_SOLVER, .version = "0.1.0",           \
+    .reference = "lee-2023", .config_size = sizeof(cond_config), .params = params,          \
+    .param_count = STN_COUNT(params)
+
+static const stn_plugin_desc strict_plugin = {
+    DESCRIPTOR,
+    .id = "cond",
+    .summary = "Contact nodalisation and diagonalisation: products with A alone, for thousands of dofs of soft bodies",
+    .ops.solver = &strict_ops,
+};
+static const stn_plugin_desc proximal_plugin = {
+    DESCRIPTOR,
+    .id = "cond_proximal",
+    .summary = "The same by the proximal operator, convex relaxation",
+    .ops.solver = &proximal_ops,
+};
+STN_PLUGIN_LIBRARY(&strict_plugin, &proximal_plugin);

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// See contacts.h.
+#include "contacts.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/cone.h"
+
+// ------------------------------------------------------------------------------------------------------------- pieces
+
+/// Pieces of one constraint; counts without `out`.
+static int32_t split(const cond_layout *layout, const stn_constraint *c, cond_piece *out) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+        const stn_jacobian *J = stn_constraint_block(c, k);
+        const cond_tree *tree = &layout->trees[J->tree];
+        const bool dense = J->node_count == 0;
+        const int32_t m = dense ? tree->size : J->node_size, nodes = dense ? tree->nodes : J->node_count;
+        for (int32_t b = 0; b < nodes; b++, count++) {
+            if (out == NULL) {
+                continue;
+            }
+            const int32_t node = dense ? b : J->node[b];
+            out[count] = (cond_piece){.J = J->values + (size_t)b * (size_t)(dense ? m : m * c->rows),
+                                      .pitch = dense ? tree->A->n : m,
+                                      .columns = m,
+                                      .place = cond_place(tree, m * node),
+                                      .row = c->row,
+                                      .rows = c->rows,
+                                      // until units are numbered: by the first place of the node
+                                      .unit = tree->place + (tree->nodes > 1 ? node * tree->stride : 0)};
+        }
+    }
+    return count;
+}
+
+/// Numbers the units that pieces act on, by place, and lists their pieces.
+static bool find_units(cond_contacts *c, stn_arena *arena) {
+    const cond_layout *layout = c->layout;
+    const int32_t slots = layout->size / 4 + 1;
+    int32_t *number = STN_ARENA_ZEROED(arena, slots, int32_t);
+    c->incident = STN_ARENA(arena, c->piece_count + 1, int32_t);
+    if (number == NULL || c->incident == NULL) {
+        return false;
+    }
+    for (int32_t k = 0; k < c->piece_count; k++) {
+        c->unit_count += number[c->pieces[k].unit / 4]++ == 0;
+    }
+    c->units = STN_ARENA_ZEROED(arena, c->unit_count + 1, cond_unit);
+    if (c->units == NULL) {
+        return false;
+    }
+    int32_t unit = 0, at = 0;
+    for (int32_t t = 0; t < layout->problem->tree_count; t++) {
+        const cond_tree *tree = &layout->trees[t];
+        for (int32_t i = 0; i < tree->nodes; i++) {
+            const int32_t place = tree->place + i * tree->stride, pieces = number[place / 4];
+            if (pieces > 0) {
+                c->units[unit] = (cond_unit){t, place, tree->stride, at, at};
+                number[place / 4] = unit++;
+                at += pieces;
+            }
+        }
+    }
+    for (int32_t k = 0; k < c->piece_count; k++) {
+        cond_piece *piece = &c->pieces[k];
+        piece->unit = number[piece->unit / 4];
+        c->incident[c->units[piece->unit].end++] = k;
+    }
+    return true;
+}
+
+/// A virtual node takes the place of a contact point on what is no node of three dofs, and on a node that several
+/// constraints act on: tied to it by a damper k_v it is massless, so that eliminating it adds 1/k_v to R
+/// [lee-2023, III-A]; exact, and without the velocities of the damper, which no step size suits.
+static void add_virtual_nodes(cond_contacts *c, double virtual_node) {
+    for (int32_t i = 0; i < c->count && virtual_node > 0.0; i++) {
+        const cond_contact *contact = &c->contacts[i];
+        int32_t bodies = 0, last = -1;
+        for (int32_t k = contact->first; k < contact->end; k++) {
+            const cond_unit *unit = &c->units[c->pieces[k].unit];
+            const cond_tree *tree = &c->layout->trees[unit->tree];
+            const bool alone = tree->A->form == STN_MATRIX_NODAL && tree->size == 3 && contact->end - contact->first <= 2 &&
+                               unit->end - unit->first == 1;
+            bodies += !alone && unit->tree != last; // a face has one virtual node, not one for each corner
+            last = alone ? last : unit->tree;
+        }
+        for (int32_t r = contact->row; contact->cone && r < contact->row + contact->rows; r++) {
+            c->R[r] += bodies * virtual_node;
+        }
+    }
+}
+
+/// What tolerances are relative to.
+static void find_speeds(cond_contacts *c) {
+    const stn_problem *p = c->layout->problem;
+    for (int32_t i = 0; i < c->count; i++) {
+        const stn_constraint *from = &p->constraints[i];
+        double v_c[STN_MAX_ROWS];
+        stn_constraint_velocity(p, from, p->v_star, v_c);
+        for (int32_t r = 0; r < from->rows; r++) {
+            const int32_t row = from->row + r;
+            const double least = fmax(fmax(p->lo[row], -p->hi[row]), 0.0);
+            double sum = fabs(p->bias[row]);
+            for (int32_t k = c->contacts[i].first; k < c->contacts[i].end; k++) {
+                const cond_piece *piece = &c->pieces[k];
+                const cond_tree *tree = &c->layout->trees[c->units[piece->unit].tree];
+                const int32_t at = piece->place - tree->place;
+                const double *v = p->v_star + p->trees[c->units[piece->unit].tree].dof_start +
+                                  at / tree->stride * tree->size + at % tree->stride;
+                for (int32_t l = 0; l < piece->columns; l++) {
+                    sum += fabs(piece->J[(size_t)r * (size_t)piece->pitch + (size_t)l] * v[l]);
+                }
+            }
+            c->rounding = fmax(c->rounding, 16.0 * DBL_EPSILON * sum);
+            if (stn_constraint_has_cone(from) && r < 2) {
+                c->contacts[i].fuzz = fmax(c->contacts[i].fuzz, c->contacts[i].mu[r] * DBL_EPSILON * sum);
+            }
+            c->speed = fmax(c->speed, fmax(fabs(v_c[r] + p->bias[row]), fabs(p->v_hat[row])));
+            c->speed = fmax(c->speed, isfinite(least) ? c->contacts[i].omega * least : 0.0);
+        }
+    }
+}
+
+stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, stn_arena *arena, cond_contacts *out,
+                               stn_error *err) {
+    const stn_problem *p = layout->problem;
+    *out = (cond_contacts){.layout = layout, .count = p->constraint_count};
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        out->piece_count += split(layout, &p->constraints[i], NULL);
+    }
+    out->contacts = STN_ARENA_ZEROED(arena, p->constraint_count + 1, cond_contact);
+    out->pieces = STN_ARENA(arena, out->piece_count + 1, cond_piece);
+    out->target = STN_ARENA(arena, p->row_count + 1, double);
+    out->R = STN_ARENA(arena, p->row_count + 1, double);
+    if (out->contacts == NULL || out->pieces == NULL || out->target == NULL || out->R == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
+    }
+    for (int32_t r = 0; r < p->row_count; r++) {
+        out->target[r] = p->bias[r] - p->v_hat[r];
+        out->R[r] = p->R[r];
+    }
+    int32_t at = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        cond_contact *contact = &out->contacts[i];
+        *contact = (cond_contact){.first = at,
+                                  .row = c->row,
+                                  .rows = c->rows,
+                                  .cone = stn_constraint_has_cone(c),
+                                  .mu = {c->mu1, c->set == STN_SET_CONE ? c->mu1 : c->mu2},
+                                  .omega = c->w_trace > 0.0 ? c->w_trace / c->rows : 1.0};
+        at += split(layout, c, out->pieces + at);
+        contact->end = at;
+    }
+    if (!find_units(out, arena)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
+    }
+    add_virtual_nodes(out, virtual_node);
+    find_speeds(out);
+    return STN_OK;
+}
+
+// --------------------------------------------------------------------------------------------------------- the weights
+
+/// B (rows x rows) = J W J^T of one piece.
+static void piece_block(const cond_contacts *c, const cond_piece *piece, const double *w, double *work, double *B) {
+    const cond_tree *tree = &c->layout->trees[c->units[piece->unit].tree];
+    for (int32_t r = 0; r < piece->rows; r++) {
+        const double *row = piece->J + (size_t)r * (size_t)piece->pitch;
+        for (int32_t k = 0; k < piece->columns; k++) {
+            double sum = 0.0;
+            if (tree->inverse == NULL) {
+                sum = w[piece->place + k] * row[k];
+            } else {
+                const double *inverse = tree->inverse + (size_t)(piece->place - tree->place + k) * (size_t)tree->size +
+                                        (piece->place - tree->place);
+                for (int32_t l = 0; l < piece->columns; l++) {
+                    sum += inverse[l] * row[l];
+                }
+            }
+            work[k] = sum;
+        }
+        for (int32_t s = 0; s < piece->rows; s++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < piece->columns; k++) {
+                sum += work[k] * piece->J[(size_t)s * (size_t)piece->pitch + (size_t)k];
+            }
+            B[r * piece->rows + s] = sum;
+        }
+    }
+}
+
+/// A number that is no less than the largest eigenvalue of a symmetric 3 x 3 block, and equal to it where the block is a
+/// multiple of the unit matrix.
+static double block_bound(const double *B) {
+    const double mean = (B[0] + B[4] + B[8]) / 3.0;
+    double off = 0.0;
+    for (int32_t k = 0; k < 9; k++) {
+        const double d = B[k] - (k % 4 == 0 ? mean : 0.0);
+        off += d * d;
+    }
+    // |B - mean I|_F sqrt(2/3) bounds what the largest eigenvalue of a traceless matrix is
+    return mean + sqrt(off * (2.0 / 3.0));
+}
+
+void cond_contacts_weigh(cond_contacts *c, const double *w, double *work) {
+    for (int32_t i = 0; i < c->count; i++) {
+        cond_contact *contact = &c->contacts[i];
+        double B[STN_MAX_ROWS * STN_MAX_ROWS];
+        memset(contact->bound, 0, sizeof contact->bound);
+        for (int32_t k = contact->first; k < contact->end; k++) {
+            const cond_piece *piece = &c->pieces[k];
+            const cond_unit *unit = &c->units[piece->unit];
+            const double share = unit->end - unit->first; // |sum of k terms|^2 <= k times the sum of their squares
+            piece_block(c, piece, w, work, B);
+            for (int32_t r = 0; r < contact->rows; r++) {
+                contact->bound[r] += share * (contact->cone ? block_bound(B) : contact->rows * B[r * (contact->rows + 1)]);
+            }
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ one shot
+
+/// u (rows) = J v + target.
+STN_KERNEL_INLINE void velocity_of(const cond_contacts *c, const cond_contact *contact, const double *v, double *u) {
+    for (int32_t r = 0; r < contact->rows; r++) {
+        u[r] = c->target[contact->row + r];
+    }
+    for (int32_t k = contact->first; k < contact->end; k++) {
+        const cond_piece *piece = &c->pieces[k];
+        const double *x = v + piece->place, *J = piece->J;
+        if (piece->rows == 3 && piece->columns == 3 && piece->pitch == 3) { // a contact on a node
+            for (int32_t r = 0; r < 3; r++) {
+                u[r] += J[3 * r] * x[0] + J[3 * r + 1] * x[1] + J[3 * r + 2] * x[2];
+            }
+            continue;
+        }
+        for (int32_t r = 0; r < piece->rows; r++) {
+            const double *row = J + (size_t)r * (size_t)piece->pitch;
+            double sum = 0.0;
+            for (int32_t l = 0; l < piece->columns; l++) {
+                sum += row[l] * x[l];
+            }
+            u[r] += sum;
+        }
+    }
+}
+
+/// Nearest point of the ellipse with semi-axes a and b, in place: y_k = a_k^2 x_k/(a_k^2 + t), t > 0 the zero of
+/// (a x_1/(a^2 + t))^2 + (b x_2/(b^2 + t))^2 - 1, which falls and is convex: Newton's steps from 0 never pass it.
+static void ellipse_project(double a, double b, double x[2]) {
+    const double tiny = 1e-150;
+    if (a < tiny || b < tiny) { // a segment, or a point
+        x[0] = a < tiny ? 0.0 : fmin(fmax(x[0], -a), a);
+        x[1] = b < tiny ? 0.0 : fmin(fmax(x[1], -b), b);
+        return;
+    }
+    const double far = fmax(fabs(x[0]) / a, fabs(x[1]) / b);
+    if (x[0] / a * (x[0] / a) + x[1] / b * (x[1] / b) <= 1.0 || !isfinite(far)) {
+        return;
+    }
+    // in units of the larger axis
+    const double size = fmax(a, b), p = a / size, q = b / size, x0 = x[0] / size, x1 = x[1] / size;
+    double t = 0.0;
+    for (int32_t i = 0; i < 100; i++) {
+        const double d0 = p * p + t, d1 = q * q + t, f0 = p * x0 / d0, f1 = q * x1 / d1;
+        const double value = f0 * f0 + f1 * f1 - 1.0, slope = -2.0 * (f0 * f0 / d0 + f1 * f1 / d1);
+        const double step = -value / slope;
+        if (!(step > 1e-16 * (t + q * q))) {
+            break;
+        }
+        t += step;
+    }
+    x[0] *= p * p / (p * p + t);
+    x[1] *= q * q / (q * q + t);
+}
+
+/// COND's strict operator: the normal part first, then the tangents on the cross-section of the cone there.
+static void project_strict(const cond_contact *contact, double *x) {
+    if (contact->mu[0] == contact->mu[1]) {
+        cone_project_strict(contact->mu[0], x);
+        return;
+    }
+    x[2] = x[2] > 0.0 ? x[2] : 0.0;
+    ellipse_project(contact->mu[0] * x[2], contact->mu[1] * x[2], x);
+}
+
+/// The larger coefficient, of the circular cone, and what makes that of the ellipse: 1 along it.
+typedef struct circle {
+    double mu, scale[3];
+} circle;
+
+static circle circle_of(const cond_contact *contact) {
+    circle c = {fmax(contact->mu[0], contact->mu[1]), {1.0, 1.0, 1.0}};
+    for (int32_t r = 0; r < 2 && contact->mu[0] != contact->mu[1]; r++) {
+        c.scale[r] = contact->mu[r] / c.mu;
+    }
+    return c;
+}
+
+/// The nearest point of the cone in the metric g (tangents, normal) to x - u/g, as a circular cone has it: in x sqrt(g).
+static void project_near(const cond_contact *contact, const double g[2], const double *u, double shift, double *x) {
+    const circle c = circle_of(contact);
+    const double root[2] = {sqrt(g[0]), sqrt(g[1])};
+    double y[3];
+    for (int32_t r = 0; r < 3; r++) {
+        const double s = c.scale[r];
+        y[r] = s > 0.0 ? root[r / 2] * (x[r] / s - (s * u[r] + (r == 2 ? shift : 0.0)) / g[r / 2]) : 0.0;
+    }
+    stn_cone_project(c.mu * root[0] / root[1], y);
+    for (int32_t r = 0; r < 3; r++) {
+        x[r] = c.scale[r] * y[r] / root[r / 2];
+    }
+}
+
+void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, double alpha, const double *p,
+                        const double *v, const double *gamma, double *out) {
+    const cond_contact *contact = &c->contacts[i];
+    const double *R = c->R + contact->row, *before = gamma + contact->row;
+    double u[STN_MAX_ROWS], *x = out + contact->row;
+    velocity_of(c, contact, p, u);
+    for (int32_t r = 0; r < contact->rows; r++) {
+        u[r] += R[r] * before[r];
+        x[r] = before[r];
+    }
+    if (!contact->cone) {
+        const double *lo = c->layout->problem->lo + contact->row, *hi = c->layout->problem->hi + contact->row;
+        for (int32_t r = 0; r < contact->rows; r++) {
+            const double g = alpha * contact->bound[r] + R[r], y = g > 0.0 ? x[r] - u[r] / g : 0.0;
+            x[r] = y < lo[r] ? lo[r] : (y > hi[r] ? hi[r] : y);
+        }
+        return;
+    }
+    // one number for both tangents, so that friction keeps its direction
+    const double g[2] = {alpha * contact->bound[0] + fmax(R[0], R[1]), alpha * contact->bound[0] + R[2]};
+    if (!(g[1] > 0.0)) { // nothing moves it
+        x[0] = x[1] = x[2] = 0.0;
+        return;
+    }
+    if (how == COND_STRICT) {
+        for (int32_t r = 0; r < 3; r++) {
+            x[r] -= u[r] / g[r / 2];
+        }
+        project_strict(contact, x);
+        return;
+    }
+    double shift = 0.0;
+    if (how == COND_SHIFTED) {
+        const circle round = circle_of(contact);
+        double slip[STN_MAX_ROWS];
+        velocity_of(c, contact, v, slip);
+        for (int32_t r = 0; r < 2; r++) {
+            slip[r] = round.scale[r] * (slip[r] + R[r] * before[r]);
+        }
+        shift = round.mu * sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
+    }
+    project_near(contact, g, u, shift, x);
+}
+
+double cond_contact_residual(const cond_contacts *c, int32_t i, bool coulomb, const double *v, const double *gamma,
+                             double *speed) {
+    const cond_contact *contact = &c->contacts[i];
+    const stn_problem *p = c->layout->problem;
+    const double *R = c->R + contact->row;
+    double u[STN_MAX_ROWS], x[STN_MAX_ROWS];
+    velocity_of(c, contact, v, u);
+    for (int32_t r = 0; r < contact->rows; r++) {
+        x[r] = gamma[contact->row + r];
+        *speed = fmax(*speed, fabs(u[r] + p->v_hat[contact->row + r]));
+        u[r] += R[r] * x[r];
+    }
+    if (!contact->cone) {
+        return stn_natural_map_box(contact->rows, contact->omega, p->lo + contact->row, p->hi + contact->row, x, u);
+    }
+    const circle round = circle_of(contact);
+    for (int32_t r = 0; r < 2; r++) {
+        x[r] = round.scale[r] > 0.0 ? x[r] / round.scale[r] : 0.0;
+        u[r] *= round.scale[r];
+    }
+    const double raised = coulomb ? u[2] + round.mu * sqrt(u[0] * u[0] + u[1] * u[1]) : u[2];
+    const double fuzz = coulomb ? contact->fuzz : 0.0;
+    return stn_natural_map_cone(round.mu, contact->omega, raised, x, u) + fuzz * fuzz;
+}
+
+void cond_unit_gather(const cond_contacts *c, int32_t k, const double *gamma, double *q) {
+    const cond_unit *unit = &c->units[k];
+    for (int32_t i = unit->place; i < unit->place + unit->width; i++) {
+        q[i] = 0.0;
+    }
+    for (int32_t e = unit->first; e < unit->end; e++) {
+        const cond_piece *piece = &c->pieces[c->incident[e]];
+        double *to = q + piece->place;
+        const double *J = piece->J, *own = gamma + piece->row;
+        if (piece->rows == 3 && piece->columns == 3 && piece->pitch == 3) {
+            for (int32_t l = 0; l < 3; l++) {
+                to[l] += J[l] * own[0] + J[3 + l] * own[1] + J[6 + l] * own[2];
+            }
+            continue;
+        }
+        for (int32_t r = 0; r < piece->rows; r++) {
+            const double *row = J + (size_t)r * (size_t)piece->pitch;
+            for (int32_t l = 0; l < piece->columns; l++) {
+                to[l] += row[l] * own[r];
+            }
+        }
+    }
+}
