@@ -55,7 +55,7 @@ typedef struct stn_step_report {
     stn_contradiction contradiction;          // claims of the solver that the certificate does not bear out
     int32_t inverted_count;                   // elements that are turned inside out after the step
     int32_t inverted_group, inverted_element; // the first of them, where there are any: group of the model, element
-    int32_t fallbacks; // of the solver in this step, over all islands: stn_solve_info
+    int32_t fallbacks;                        // of the solver in this step, over all islands: stn_solve_info
 } stn_step_report;
 
 /// A signal that a script plots: world:plot("name", value).

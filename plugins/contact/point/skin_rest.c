@@ -49,10 +49,11 @@ void skin_warn_of_crossing(const stn_model *model, const skin *s) {
         return;
     }
     const int32_t *v = face->triangle + 3 * (size_t)look.pierced, first = model->trees[face->tree].node_start;
-    stn_log(model->context, STN_LOG_WARNING,
-            "surface '%s' runs through itself at rest: the edge of nodes %d and %d pierces the triangle of nodes %d, %d "
-            "and %d (counted from 0); what begins inside of itself stays there, self-collision or not: mend the mesh",
-            model->geometries[face->geometry].name != NULL ? model->geometries[face->geometry].name : "", (int)(face->vertex[look.edge[0]] - first),
-            (int)(face->vertex[look.edge[1]] - first), (int)(face->vertex[v[0]] - first),
-            (int)(face->vertex[v[1]] - first), (int)(face->vertex[v[2]] - first));
+    stn_log(
+        model->context, STN_LOG_WARNING,
+        "surface '%s' runs through itself at rest: the edge of nodes %d and %d pierces the triangle of nodes %d, %d "
+        "and %d (counted from 0); what begins inside of itself stays there, self-collision or not: mend the mesh",
+        model->geometries[face->geometry].name != NULL ? model->geometries[face->geometry].name : "",
+        (int)(face->vertex[look.edge[0]] - first), (int)(face->vertex[look.edge[1]] - first),
+        (int)(face->vertex[v[0]] - first), (int)(face->vertex[v[1]] - first), (int)(face->vertex[v[2]] - first));
 }

@@ -53,7 +53,7 @@ typedef struct sums {
 
 /// How the next iterate follows from v' and the two before.
 typedef struct update {
-    bool carry;  // v' + beta (v' - v_before), and v_before becomes v'
+    bool carry; // v' + beta (v' - v_before), and v_before becomes v'
     double beta;
     double nu, u; // else nu (u (v' - v) + v - v_before) + v_before, and v_before becomes v
 } update;
@@ -68,12 +68,13 @@ typedef struct run {
     cond_operator how;
     int32_t acceleration;
     bool barzilai_borwein, coulomb;
-    double alpha; // step sizes are alpha W
+    double alpha;      // step sizes are alpha W
+    double safe_alpha; // with which no eigenvalue of alpha W A is larger than one, about
     // padded vectors
-    double *w, *w_inverse, *diagonal, *D2; // diagonal of W, 1 over it, diagonal of A, 1 over it
-    double *free;                          // 1 where no constraint acts, else 0
+    double *w, *w_inverse, *diagonal, *D2;       // diagonal of W, 1 over it, diagonal of A, 1 over it
+    double *free;                                // 1 where no constraint acts, else 0
     double *b, *v, *v_before, *p, *r, *r_before; // r = A v - b; p becomes v'
-    double *q, *q_before, *q_next, *work;        // J^T of the impulses below
+    double *q, *q_next, *work;                   // J^T of gamma and gamma_next
     // impulses (row_count)
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
@@ -82,12 +83,13 @@ typedef struct run {
     sums *chunk_sums, *unit_sums;
     double *maps, *squares, *speeds;
     update next;
+    bool ahead; // impulses on bodies are carried ahead, too
     // acceleration
     double theta, rho, last_change;
     int32_t since; // iterations since it began
 } run;
 
-#define LIMIT 1.7 // of the largest eigenvalue of W A, without momentum
+#define LIMIT 1.7     // of the largest eigenvalue of W A, without momentum
 enum { GROUP = 256 }; // constraints, or units, that a worker takes at a time
 
 static int32_t groups(int32_t count) {
@@ -281,12 +283,37 @@ static void advance_chunk(void *user, int32_t index, int32_t worker) {
     }
 }
 
+/// Impulses follow as they are: where the nodes are a contact's own they are no state at all, and where nodes are
+/// shared they are one that momentum makes cycle. Those on bodies, whose part of W is exact, are all the state that is
+/// left there: they are carried like v.
+static void advance_contacts(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    for (int32_t i = index * GROUP; i < group_end(index, s->contacts.count); i++) {
+        const cond_contact *contact = &s->contacts.contacts[i];
+        const size_t row = (size_t)contact->row, rows = (size_t)contact->rows;
+        if (s->ahead && contact->on_bodies) {
+            advance(&s->next, rows, s->gamma_next + row, s->gamma + row, s->gamma_before + row);
+        } else {
+            for (size_t r = row; r < row + rows; r++) {
+                s->gamma[r] = s->gamma_next[r];
+            }
+        }
+    }
+}
+
 static void advance_units(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
     for (int32_t k = index * GROUP; k < group_end(index, s->contacts.unit_count); k++) {
         const cond_unit *unit = &s->contacts.units[k];
-        advance(&s->next, (size_t)unit->width, s->q_next + unit->place, s->q + unit->place, s->q_before + unit->place);
+        if (s->ahead && unit->on_bodies) {
+            cond_unit_gather(&s->contacts, k, s->gamma, s->q);
+            continue;
+        }
+        for (int32_t i = unit->place; i < unit->place + unit->width; i++) {
+            s->q[i] = s->q_next[i];
+        }
     }
 }
 
@@ -349,9 +376,7 @@ static void begin(run *s, const double *v, const double *gamma) {
     memcpy(s->v_before, s->v, (size_t)s->layout.size * sizeof *v);
     memcpy(s->gamma_before, s->gamma, (size_t)s->layout.problem->row_count * sizeof *gamma);
     for (int32_t k = 0; k < s->contacts.unit_count; k++) {
-        const cond_unit *unit = &s->contacts.units[k];
         cond_unit_gather(&s->contacts, k, s->gamma, s->q);
-        memcpy(s->q_before + unit->place, s->q + unit->place, (size_t)unit->width * sizeof *s->q);
     }
     s->theta = 1.0;
     s->next = (update){.nu = 1.0, .u = 1.0};
@@ -387,12 +412,44 @@ static void choose_update(run *s, const sums *all) {
     s->next = (update){.nu = nu, .u = s->barzilai_borwein ? 1.0 : s->config->relaxation};
 }
 
+/// What solves the same law another way.
+typedef struct method {
+    cond_operator how;
+    bool momentum, ahead;
+    double alpha; // times what makes the largest eigenvalue of W A one
+} method;
+
+/// The next method after `number` fallbacks, from the best iterate; false: there is none left. The first one is the
+/// default, the last one slow and sure, as far as Coulomb's law has anything sure.
+static bool fall_back(run *s, int32_t number) {
+    static const method methods[2][4] = {{{COND_PROXIMAL, true, true, 1.0},
+                                          {COND_PROXIMAL, true, false, 1.0},
+                                          {COND_PROXIMAL, true, true, 0.5},
+                                          {COND_PROXIMAL, false, false, 1.0}},
+                                         {{COND_STRICT, true, true, 1.0},
+                                          {COND_STRICT, true, false, 0.5},
+                                          {COND_SHIFTED, true, true, 0.5},
+                                          {COND_SHIFTED, false, false, 0.5}}};
+    const bool is_default = s->config->step_size == FROBENIUS && s->config->acceleration == MOMENTUM;
+    number += is_default;
+    if (number >= 4) {
+        return false;
+    }
+    const method *next = &methods[s->coulomb][number];
+    s->how = next->how;
+    s->acceleration = next->momentum ? MOMENTUM : NO_ACCELERATION;
+    s->ahead = next->ahead;
+    s->alpha = next->alpha * s->safe_alpha;
+    s->barzilai_borwein = false;
+    begin(s, s->best_v, s->best_gamma);
+    return true;
+}
+
 static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
     enum { CHECK = 16, PATIENCE = 400 };
-    const size_t rows = (size_t)s->layout.problem->row_count;
     const int32_t chunks = s->layout.chunk_count, units = groups(s->contacts.unit_count);
     double noted = (double)INFINITY; // error at the last real progress
-    int32_t noted_at = 0, stage = 0;
+    int32_t noted_at = 0;
     double moved = (double)INFINITY;
     for (;; info->iterations++) {
         if (s->barzilai_borwein) {
@@ -412,8 +469,9 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         if (balanced || last || info->iterations % CHECK == 0 || !isfinite(momentum)) {
             const double error = error_of(s, &all);
             if (!isfinite(error) && info->iterations == 0) {
-                return stn_fail(err, STN_ERR_NUMERIC, "the residual of the start is %g: numbers of the problem are too "
-                                                      "large",
+                return stn_fail(err, STN_ERR_NUMERIC,
+                                "the residual of the start is %g: numbers of the problem are too "
+                                "large",
                                 error);
             }
             if (error <= s->error) {
@@ -423,22 +481,17 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
                 info->reason = "residual";
                 return STN_OK;
             }
-            if (s->error < (s->acceleration == MOMENTUM ? 0.95 : 0.5) * noted) {
+            if (s->error < (s->acceleration == MOMENTUM || info->fallbacks > 0 ? 0.95 : 0.5) * noted) {
                 noted = s->error;
                 noted_at = info->iterations;
             }
-            if (!(error < 1e6 * s->error) || info->iterations - noted_at > PATIENCE) {
-                if (++stage > (s->coulomb ? 2 : 1)) {
+            if (!last && (!(error < 1e6 * s->error) || info->iterations - noted_at > PATIENCE)) {
+                if (!fall_back(s, info->fallbacks)) {
                     info->reason = "no progress";
                     const double digits = s->error * fmax(s->control->tolerance, DBL_MIN);
                     return digits < 1e-11 ? STN_STALLED : STN_NOT_CONVERGED;
                 }
-                s->alpha = s->acceleration == MOMENTUM ? 0.5 : 1.0 / LIMIT;
-                s->barzilai_borwein = false;
-                s->acceleration = MOMENTUM;
-                s->how = stage == 2 ? COND_SHIFTED : s->how;
-                info->fallbacks = stage;
-                begin(s, s->best_v, s->best_gamma);
+                info->fallbacks++;
                 noted = s->error;
                 noted_at = info->iterations;
                 continue;
@@ -450,8 +503,8 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         }
         choose_update(s, &all);
         stn_parallel_for(s->threads, chunks, advance_chunk, s);
+        stn_parallel_for(s->threads, groups(s->contacts.count), advance_contacts, s);
         stn_parallel_for(s->threads, units, advance_units, s);
-        advance(&s->next, rows, s->gamma_next, s->gamma, s->gamma_before);
         const sums change = add_change(s);
         moved = s->config->velocity_threshold > 0.0 ? sqrt(change.moved) : (double)INFINITY;
         const double now = sqrt(change.weighed);
@@ -475,8 +528,9 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
         return status;
     }
     const cond_layout *layout = &s->layout;
-    double **const vectors[] = {&s->w, &s->w_inverse, &s->diagonal, &s->D2, &s->free, &s->b, &s->v, &s->v_before, &s->p, &s->r,
-                                &s->r_before, &s->q, &s->q_before, &s->q_next, &s->work, &s->best_v};
+    double **const vectors[] = {&s->w,        &s->w_inverse, &s->diagonal, &s->D2,   &s->free,
+                                &s->b,        &s->v,         &s->v_before, &s->p,    &s->r,
+                                &s->r_before, &s->q,         &s->q_next,   &s->work, &s->best_v};
     double **const impulses[] = {&s->gamma, &s->gamma_before, &s->gamma_next, &s->best_gamma};
     double **const parts[] = {&s->maps, &s->squares, &s->speeds};
     double *dofs = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
@@ -510,6 +564,18 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     cond_frobenius(layout, s->w, s->work);
     const bool exact = s->acceleration == MOMENTUM || s->barzilai_borwein;
     cond_scale(layout, exact ? 1.0 : LIMIT, exact, POWER, s->w, (double *const[]){s->p, s->r});
+    s->safe_alpha = exact ? 1.0 : 1.0 / LIMIT;
+    cond_contacts_weigh(&s->contacts, s->w, dofs);
+    if (problem->free_impulse != NULL) { // without contacts there would be speeds of about W f
+        cond_pack(layout, problem->free_impulse, s->r);
+        for (int32_t k = 0; k < layout->chunk_count; k++) {
+            const cond_chunk *chunk = &layout->chunks[k];
+            cond_weigh(&layout->trees[chunk->tree], chunk->place, chunk->width, s->w, s->r, s->p);
+        }
+        for (int32_t i = 0; i < s->contacts.count; i++) {
+            cond_contact_residual(&s->contacts, i, s->coulomb, s->p, s->gamma, &s->contacts.speed);
+        }
+    }
     memset(s->p, 0, (size_t)layout->size * sizeof *s->p);
     memset(s->r, 0, (size_t)layout->size * sizeof *s->r);
     memset(s->work, 0, (size_t)layout->size * sizeof *s->work);
@@ -522,7 +588,6 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
         const cond_unit *unit = &s->contacts.units[k];
         memset(s->free + unit->place, 0, (size_t)unit->width * sizeof *s->free);
     }
-    cond_contacts_weigh(&s->contacts, s->w, dofs);
     s->threads = layout->chunk_count >= CHUNKS_FOR_THREADS ? s->control->threads : NULL;
     return STN_OK;
 }
@@ -538,6 +603,7 @@ static stn_status solve(bool coulomb, const cond_config *config, const stn_probl
              .barzilai_borwein = config->step_size == BARZILAI_BORWEIN,
              .acceleration = config->step_size == BARZILAI_BORWEIN ? NO_ACCELERATION : config->acceleration,
              .alpha = 1.0,
+             .ahead = true,
              .error = (double)INFINITY};
     stn_status status = set_up(&s, problem, err);
     if (status != STN_OK) {
@@ -578,10 +644,9 @@ static const stn_solver_ops strict_ops = {COMMON, .formulation = STN_NCP, .solve
 static const stn_solver_ops proximal_ops = {COMMON, .formulation = STN_CCP, .needs = STN_REGULARIZED_BY_LAW,
                                             .solve = solve_proximal};
 
-#define DESCRIPTOR                                                                          \
-    .size = sizeof(stn_plugin_desc), .kind = STN_KIND_SOLVER, .version = "0.1.0",           \
-    .reference = "lee-2023", .config_size = sizeof(cond_config), .params = params,          \
-    .param_count = STN_COUNT(params)
+#define DESCRIPTOR                                                                                         \
+    .size = sizeof(stn_plugin_desc), .kind = STN_KIND_SOLVER, .version = "0.1.0", .reference = "lee-2023", \
+    .config_size = sizeof(cond_config), .params = params, .param_count = STN_COUNT(params)
 
 static const stn_plugin_desc strict_plugin = {
     DESCRIPTOR,

@@ -11,7 +11,8 @@
 // ------------------------------------------------------------------------------------------------------------- pieces
 
 /// Pieces of one constraint; counts without `out`.
-static int32_t split(const cond_layout *layout, const stn_constraint *c, cond_piece *out) {
+static int32_t split(const cond_layout *layout, int32_t index, cond_piece *out) {
+    const stn_constraint *c = &layout->problem->constraints[index];
     int32_t count = 0;
     for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
         const stn_jacobian *J = stn_constraint_block(c, k);
@@ -27,6 +28,7 @@ static int32_t split(const cond_layout *layout, const stn_constraint *c, cond_pi
                                       .pitch = dense ? tree->A->n : m,
                                       .columns = m,
                                       .place = cond_place(tree, m * node),
+                                      .constraint = index,
                                       .row = c->row,
                                       .rows = c->rows,
                                       // until units are numbered: by the first place of the node
@@ -58,7 +60,7 @@ static bool find_units(cond_contacts *c, stn_arena *arena) {
         for (int32_t i = 0; i < tree->nodes; i++) {
             const int32_t place = tree->place + i * tree->stride, pieces = number[place / 4];
             if (pieces > 0) {
-                c->units[unit] = (cond_unit){t, place, tree->stride, at, at};
+                c->units[unit] = (cond_unit){.tree = t, .place = place, .width = tree->stride, .first = at, .end = at};
                 number[place / 4] = unit++;
                 at += pieces;
             }
@@ -82,8 +84,8 @@ static void add_virtual_nodes(cond_contacts *c, double virtual_node) {
         for (int32_t k = contact->first; k < contact->end; k++) {
             const cond_unit *unit = &c->units[c->pieces[k].unit];
             const cond_tree *tree = &c->layout->trees[unit->tree];
-            const bool alone = tree->A->form == STN_MATRIX_NODAL && tree->size == 3 && contact->end - contact->first <= 2 &&
-                               unit->end - unit->first == 1;
+            const bool alone = tree->A->form == STN_MATRIX_NODAL && tree->size == 3 &&
+                               contact->end - contact->first <= 2 && unit->end - unit->first == 1;
             bodies += !alone && unit->tree != last; // a face has one virtual node, not one for each corner
             last = alone ? last : unit->tree;
         }
@@ -129,7 +131,7 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
     const stn_problem *p = layout->problem;
     *out = (cond_contacts){.layout = layout, .count = p->constraint_count};
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        out->piece_count += split(layout, &p->constraints[i], NULL);
+        out->piece_count += split(layout, i, NULL);
     }
     out->contacts = STN_ARENA_ZEROED(arena, p->constraint_count + 1, cond_contact);
     out->pieces = STN_ARENA(arena, out->piece_count + 1, cond_piece);
@@ -152,11 +154,18 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
                                   .cone = stn_constraint_has_cone(c),
                                   .mu = {c->mu1, c->set == STN_SET_CONE ? c->mu1 : c->mu2},
                                   .omega = c->w_trace > 0.0 ? c->w_trace / c->rows : 1.0};
-        at += split(layout, c, out->pieces + at);
+        at += split(layout, i, out->pieces + at);
         contact->end = at;
     }
     if (!find_units(out, arena)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
+    }
+    for (int32_t k = 0; k < out->piece_count; k++) {
+        cond_contact *contact = &out->contacts[out->pieces[k].constraint];
+        contact->on_bodies |= layout->trees[out->units[out->pieces[k].unit].tree].A->form != STN_MATRIX_NODAL;
+    }
+    for (int32_t k = 0; k < out->piece_count; k++) {
+        out->units[out->pieces[k].unit].on_bodies |= out->contacts[out->pieces[k].constraint].on_bodies;
     }
     add_virtual_nodes(out, virtual_node);
     find_speeds(out);
@@ -193,8 +202,8 @@ static void piece_block(const cond_contacts *c, const cond_piece *piece, const d
     }
 }
 
-/// A number that is no less than the largest eigenvalue of a symmetric 3 x 3 block, and equal to it where the block is a
-/// multiple of the unit matrix.
+/// A number that is no less than the largest eigenvalue of a symmetric 3 x 3 block, and equal to it where the block is
+/// a multiple of the unit matrix.
 static double block_bound(const double *B) {
     const double mean = (B[0] + B[4] + B[8]) / 3.0;
     double off = 0.0;
@@ -217,7 +226,8 @@ void cond_contacts_weigh(cond_contacts *c, const double *w, double *work) {
             const double share = unit->end - unit->first; // |sum of k terms|^2 <= k times the sum of their squares
             piece_block(c, piece, w, work, B);
             for (int32_t r = 0; r < contact->rows; r++) {
-                contact->bound[r] += share * (contact->cone ? block_bound(B) : contact->rows * B[r * (contact->rows + 1)]);
+                contact->bound[r] +=
+                    share * (contact->cone ? block_bound(B) : contact->rows * B[r * (contact->rows + 1)]);
             }
         }
     }
@@ -302,7 +312,8 @@ static circle circle_of(const cond_contact *contact) {
     return c;
 }
 
-/// The nearest point of the cone in the metric g (tangents, normal) to x - u/g, as a circular cone has it: in x sqrt(g).
+/// The nearest point of the cone in the metric g (tangents, normal) to x - u/g, as a circular cone has it: in x
+/// sqrt(g).
 static void project_near(const cond_contact *contact, const double g[2], const double *u, double shift, double *x) {
     const circle c = circle_of(contact);
     const double root[2] = {sqrt(g[0]), sqrt(g[1])};

@@ -20,8 +20,8 @@ static int32_t cut(const cond_tree *tree, int32_t index, cond_chunk *out) {
             continue;
         }
         if (out != NULL) {
-            out[count] = (cond_chunk){index, first, i + 1, tree->place + first * tree->stride,
-                                      (i + 1 - first) * tree->stride};
+            out[count] =
+                (cond_chunk){index, first, i + 1, tree->place + first * tree->stride, (i + 1 - first) * tree->stride};
         }
         count++;
         first = i + 1;
@@ -31,7 +31,8 @@ static int32_t cut(const cond_tree *tree, int32_t index, cond_chunk *out) {
 
 static stn_status invert(const stn_problem *problem, int32_t t, stn_arena *arena, cond_tree *tree, stn_error *err) {
     const int32_t n = tree->size;
-    double *L = STN_ARENA(arena, (size_t)n * (size_t)n, double), *inverse = STN_ARENA(arena, (size_t)n * (size_t)n, double);
+    double *L = STN_ARENA(arena, (size_t)n * (size_t)n, double),
+           *inverse = STN_ARENA(arena, (size_t)n * (size_t)n, double);
     if (L == NULL || inverse == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "inverse of a tree of %d dofs: out of memory", n);
     }
@@ -200,8 +201,7 @@ void cond_product(const cond_layout *layout, const cond_chunk *chunk, const doub
     }
 }
 
-STN_KERNEL static void multiply(int32_t width, const double *restrict w, const double *restrict x,
-                                double *restrict y) {
+STN_KERNEL static void multiply(int32_t width, const double *restrict w, const double *restrict x, double *restrict y) {
     for (int32_t k = 0; k < width; k++) {
         y[k] = w[k] * x[k];
     }

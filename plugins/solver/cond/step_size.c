@@ -24,8 +24,7 @@ void cond_frobenius(const cond_layout *layout, double *w, double *d) {
         }
         const int32_t m = tree->size, g = group_of(tree);
         for (int32_t i = 0; i < tree->nodes; i++) {
-            const double *block =
-                A->values + (size_t)(m * m) * (size_t)stn_nodal_entry(A->row_start, A->column, i, i);
+            const double *block = A->values + (size_t)(m * m) * (size_t)stn_nodal_entry(A->row_start, A->column, i, i);
             for (int32_t a = 0; a < m; a++) {
                 double sum = 0.0;
                 for (int32_t k = a / g * g; k < a / g * g + g; k++) {

@@ -36,6 +36,11 @@ static const solver_way every_way[] = {
     {"qp", "method", "interior_point", NULL},
     {"newton_ncp", NULL, NULL, NULL},
     {"auto", NULL, NULL, NULL},
+    {"cond", NULL, NULL, NULL},
+    {"cond", "acceleration", "chebyshev", NULL},
+    {"cond", "step_size", "barzilai_borwein", NULL},
+    {"cond_proximal", NULL, NULL, "sap"},
+    {"cond_proximal", NULL, NULL, NULL},
 };
 
 /// The solver of `way` with at most `most` iterations; `leave` gives it back.
