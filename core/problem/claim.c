@@ -139,7 +139,8 @@ static stn_status find_start(judge *j, stn_error *err) {
     memcpy(v, p->free_impulse != NULL ? p->free_impulse : p->v_star, (size_t)p->nv * sizeof *v);
     for (int32_t t = 0; t < p->tree_count && p->free_impulse != NULL; t++) {
         const stn_problem_tree *tree = &p->trees[t];
-        const bool regular = stn_inverse_singular(j->job->inverse, t) < 0; // else what the scale makes of the impulse
+        // without an operator: what the scale makes of the impulse
+        const bool regular = stn_inverse_singular(j->job->inverse, t) < 0 && !inverse_left(j->job->inverse, t);
         stn_inverse_apply(regular ? j->job->inverse : inverse_scale(j->job->inverse), t, 1, v + tree->dof_start);
         for (int32_t d = tree->dof_start; d < tree->dof_start + tree->A.n; d++) {
             v[d] += p->v_star[d];

@@ -21,6 +21,7 @@ typedef struct tree_factor {
     int32_t n, node_size;
     int32_t singular; // the first dof at which the matrix is, -1: none; the factor is then that of A + proximal D
     int32_t nodal;    // index into the cache
+    bool left;        // nodal: not factored
     bool branched;    // dense: L^T L, kept by ltl
     /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n). Nodal, of a scale:
     /// L of the diagonal blocks (node_size x node_size each).
@@ -37,6 +38,7 @@ struct stn_inverse {
     size_t value_capacity;
     nodal_cache nodal;
     const body_kernels *body;
+    bool leave_nodal;        // nodal trees are left without a factor
     bool singular;           // some tree is
     bool scaled;             // some tree has a scale that is not its A: `scale` is in use
     stn_inverse *scale;      // the matrices that inverse masses are taken from, by the same functions; its own is NULL
@@ -120,13 +122,17 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     f->n = n;
     f->node_size = a->node_size;
     f->nodal = f->singular = -1;
-    f->branched = false;
+    f->branched = f->left = false;
     if (a->form == STN_MATRIX_NODAL) {
         if (a->node_size < 1 || a->node_size > STN_MAX_NODE_SIZE || n != a->node_size * a->node_count) {
             return stn_fail(
                 err, STN_ERR_ARGUMENT,
                 "a nodal A of %d dofs has %d nodes of node_size = %d dofs: must be 1 to %d, and all of them", n,
                 a->node_count, a->node_size, STN_MAX_NODE_SIZE);
+        }
+        if (inverse->leave_nodal) {
+            f->left = true;
+            return STN_OK;
         }
         stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
         if (status == STN_OK) { // round-off grows with the elimination
@@ -285,6 +291,14 @@ stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, 
         inverse->problem = NULL;
     }
     return status;
+}
+
+void inverse_leave_nodal(stn_inverse *inverse, bool leave) {
+    inverse->leave_nodal = leave;
+}
+
+bool inverse_left(const stn_inverse *inverse, int32_t tree) {
+    return inverse->trees[tree].left;
 }
 
 int32_t stn_inverse_singular(const stn_inverse *inverse, int32_t tree) {

@@ -18,6 +18,16 @@ bool inverse_has_singular(const stn_inverse *inverse);
 bool inverse_shares_scale(const stn_inverse *inverse, int32_t tree);
 /// W (rows x rows) += J D^-1 J^T of a block by node, D the diagonal blocks of a nodal scale.
 void inverse_nodes_add(const stn_inverse *scale, int32_t rows, const stn_jacobian *J, double *W);
+/// Nodal trees are not factored from the next stn_inverse_factor on: they have a scale, count as regular, and are for
+/// who works by products with A. [setup]
+void inverse_leave_nodal(stn_inverse *inverse, bool leave);
+/// Was the tree left without a factor?
+bool inverse_left(const stn_inverse *inverse, int32_t tree);
+/// For such a tree: A_t v = f, from the v (n_t) given, until what is left is `tolerance` of f in the norm of the
+/// scale's inverse, or after `most` iterations: STN_NOT_CONVERGED. STN_ERR_NUMERIC: A is indefinite or not finite. 4
+/// n_t numbers of `scratch`.
+stn_status inverse_iterate(const stn_inverse *inverse, const stn_problem *problem, int32_t tree, const double *f,
+                           double tolerance, int32_t most, double *v, stn_arena *scratch, stn_error *err);
 /// For a tree whose A_t is singular: a v (n_t) with A_t v = f, by proximal steps. STN_ERR_NUMERIC: there is
 /// none, nothing holds the tree along its dof `unheld`.
 stn_status inverse_settle(const stn_inverse *inverse, int32_t tree, const double *f, double *v, stn_arena *scratch,

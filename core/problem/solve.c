@@ -353,6 +353,9 @@ stn_status stn_fail_unheld(const stn_problem *problem, stn_unheld where, stn_unh
         where.tree, problem->trees[where.tree].source, where.dof);
 }
 
+/// Of the forces, what iterations leave of them on trees that nothing touches.
+#define ROUND_OFF 1e-13
+
 static stn_status solve_islands(solve_job *job, stn_error *err) {
     const stn_problem *problem = job->problem;
     stn_problem_solver *s = job->solver;
@@ -406,6 +409,20 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
         const double *impulse = problem->free_impulse != NULL ? problem->free_impulse + tree->dof_start : NULL;
         if (impulse == NULL) {
             memcpy(v, v_star, bytes);
+        } else if (inverse_left(job->inverse, t)) {
+            for (int32_t d = 0; d < tree->A.n; d++) {
+                v[d] = problem->v_guess[tree->dof_start + d] - v_star[d];
+            }
+            status = inverse_iterate(job->inverse, problem, t, impulse, ROUND_OFF, 4 * tree->A.n, v, s->arena, err);
+            if (status == STN_NOT_CONVERGED) {
+                return stn_fail(err, STN_ERR_NUMERIC,
+                                "A of tree %d (source %d) is too ill-conditioned for conjugate gradients: take a "
+                                "solver that factors it, such as sap",
+                                t, tree->source);
+            }
+            if (status != STN_OK) {
+                return status;
+            }
         } else if (stn_inverse_singular(job->inverse, t) < 0) {
             memcpy(v, impulse, bytes);
             stn_inverse_apply(job->inverse, t, 1, v);

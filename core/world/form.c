@@ -70,7 +70,12 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
 static stn_status factor(const step_setup *setup, step_frame *frame, step_services *services, const stn_matrix *scale,
                          stn_error *err) {
     const stn_problem *p = &frame->problem;
-    const char *integrator = setup->plugin[STN_KIND_INTEGRATOR]->desc->id;
+    const stn_instance *plugin = setup->plugin[STN_KIND_INTEGRATOR];
+    const char *integrator = plugin->desc->id;
+    // whether an A is singular shows in its factor: what has inertia in it is regular without being looked at
+    inverse_leave_nodal(services->inverse,
+                        stn_solver_takes_unfactored(setup->plugin[STN_KIND_SOLVER]->desc->ops.solver) &&
+                            scale == NULL && !stn_plugin_says(plugin, "quasistatic"));
     stn_status status = stn_inverse_factor(services->inverse, p, err);
     int32_t tree, dof;
     if (status != STN_OK) {
@@ -142,6 +147,44 @@ static stn_status blame_integrator(const step_setup *setup, step_frame *frame, s
     return status;
 }
 
+/// About the velocity that a tree without a factor would have without constraints, for contacts in advance: exact where
+/// all of it is pushed alike, as it falls, and a few iterations towards the rest.
+static stn_status foresee(const step_frame *frame, int32_t t, const stn_inverse *inverse, double *v_free,
+                          stn_error *err) {
+    enum { MOST = 10 };
+    const stn_problem *p = &frame->problem;
+    const stn_problem_tree *tree = &p->trees[t];
+    const int32_t n = tree->A.n, m = tree->A.node_size;
+    const double *v_star = p->v_star + tree->dof_start, *f = p->free_impulse + tree->dof_start;
+    double *v = STN_ARENA(frame->arena, n, double), *r = STN_ARENA(frame->arena, n, double);
+    double *mass = STN_ARENA_ZEROED(frame->arena, n, double);
+    if (v == NULL || r == NULL || mass == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    for (int32_t d = 0; d < n; d++) {
+        v[d] = p->v0[tree->dof_start + d] - v_star[d];
+        r[d] = f[d];
+    }
+    stn_matrix_mul_add(&tree->A, -1.0, v, r);
+    stn_matrix_diagonal(&frame->M[t], mass);
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double push = 0.0, all = 0.0;
+        for (int32_t d = axis; d < n; d += m) {
+            push += r[d];
+            all += mass[d];
+        }
+        for (int32_t d = axis; d < n && all > 0.0; d += m) {
+            v[d] += push / all;
+        }
+    }
+    stn_status status = inverse_iterate(inverse, p, t, f, 1e-2, MOST, v, frame->arena, err);
+    for (int32_t d = 0; d < n; d++) {
+        const double speed = v_star[d] + v[d];
+        v_free[d] = fabs(v_free[d]) > fabs(speed) ? v_free[d] : speed;
+    }
+    return status < STN_OK ? status : STN_OK;
+}
+
 stn_status stn_step_form(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                          stn_error *err) {
     const stn_model *model = setup->model;
@@ -193,11 +236,20 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     if (status != STN_OK) {
         return is_finite(p) ? status : blame_integrator(setup, frame, status, err);
     }
-    // v_star += A^-1 free_impulse where A is regular; elsewhere the impulse stays in the problem
-    const bool left = inverse_has_singular(services->inverse);
+    // v_star += A^-1 free_impulse where A is regular and factored; elsewhere the impulse stays in the problem
+    bool left = inverse_has_singular(services->inverse);
+    double *v_free = frame->v_promised; // where v_star does not have the forces: about what they make
     for (int32_t t = 0; t < p->tree_count; t++) {
         int32_t start = p->trees[t].dof_start, end = start + p->trees[t].A.n;
-        if (left && stn_inverse_singular(services->inverse, t) >= 0) {
+        if (inverse_left(services->inverse, t)) {
+            left = true;
+            status = foresee(frame, t, services->inverse, v_free + start, err);
+            if (status != STN_OK) {
+                return is_finite(p) ? status : blame_integrator(setup, frame, status, err);
+            }
+            continue;
+        }
+        if (stn_inverse_singular(services->inverse, t) >= 0) {
             continue;
         }
         stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);

@@ -47,6 +47,9 @@ enum {
     STN_SUPPORTS_SINGULAR_A = 1u << 0,
     /// The local form, without STN_NEEDS_DELASSUS: it reads W and q by stn_delassus_build itself, and yields impulses.
     STN_SUPPORTS_LOCAL_FORM = 1u << 1,
+    /// It works by products with A. Worlds then leave nodal trees without a factor, and what forces do to these in
+    /// free_impulse, where their A is regular, too. Without STN_NEEDS_INVERSE and STN_NEEDS_DELASSUS.
+    STN_SUPPORTS_UNFACTORED_A = 1u << 2,
 };
 
 /// Parts of a step that a profile tells apart within its stages.
@@ -181,6 +184,12 @@ static inline bool stn_solver_may_have_law(const stn_solver_ops *ops) {
 static inline bool stn_solver_takes_singular(const stn_solver_ops *ops) {
     const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
     return end <= ops->size && (ops->supports & STN_SUPPORTS_SINGULAR_A) != 0;
+}
+/// Does it leave the A of nodal trees without a factor? Thread: [any].
+static inline bool stn_solver_takes_unfactored(const stn_solver_ops *ops) {
+    const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
+    return (ops->needs & (STN_NEEDS_INVERSE | STN_NEEDS_DELASSUS)) == 0 && end <= ops->size &&
+           (ops->supports & STN_SUPPORTS_UNFACTORED_A) != 0;
 }
 /// Does it take problems in the local form? Thread: [any].
 static inline bool stn_solver_takes_local(const stn_solver_ops *ops) {

@@ -638,6 +638,7 @@ static stn_status solve_proximal(void *self, const stn_problem *problem, const s
 
 #define COMMON                                                                         \
     .size = sizeof(stn_solver_ops), .max_iterations = 5000, .yields = STN_YIELDS_BOTH, \
+    .supports = STN_SUPPORTS_UNFACTORED_A,                                             \
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY
 
 static const stn_solver_ops strict_ops = {COMMON, .formulation = STN_NCP, .solve = solve_strict};

@@ -24,15 +24,19 @@ static double largest_difference(int32_t n, const double *a, const double *b) {
 }
 
 /// Every way of W and its acceleration.
-static const char *const ways[][2] = {
-    {"acceleration", "momentum"}, {"acceleration", "chebyshev"}, {"acceleration", "none"}, {"step_size", "barzilai_borwein"}};
+static const char *const ways[][2] = {{"acceleration", "momentum"},
+                                      {"acceleration", "chebyshev"},
+                                      {"acceleration", "none"},
+                                      {"step_size", "barzilai_borwein"}};
 
-// -------------------------------------------------------------------------------------------------------- virtual nodes
+// -------------------------------------------------------------------------------------------------------- virtual
+// nodes
 
 static const double corners[4][2] = {{0.1, 0.1}, {-0.1, 0.1}, {-0.1, -0.1}, {0.1, -0.1}};
 
 /// Two boxes of 0.5 kg on each other and on the ground, pushed by `push` [N s]; with `nodes` every contact point is a
-/// massless node of its own, tied to its box by a damper kv [kg], as the paper draws it: dofs of the box, then 3 of each.
+/// massless node of its own, tied to its box by a damper kv [kg], as the paper draws it: dofs of the box, then 3 of
+/// each.
 static void make_boxes(scene *s, stn_context *context, bool nodes, double kv, double push) {
     scene_begin(s, context, 1);
     s->problem.dt = 0.01;
@@ -109,16 +113,17 @@ static void virtual_nodes_are_those_of_the_paper(void **state) {
                 choose_with(f, "cond", settings, STN_COUNT(settings));
                 solve_into(f, &without.problem, 0, v_two, gamma_two);
                 if (strcmp(f->report.reason, "residual") != 0) { // of its own problem; the certificate's has no nodes
-                    fail_msg("k_v %g, push %g, %s: %s after %d iterations, momentum %g, map %g", dampings[d], pushes[k], ways[w][1],
-                             f->report.reason, f->report.iterations, f->certificate.momentum, f->certificate.natural_ncp);
+                    fail_msg("k_v %g, push %g, %s: %s after %d iterations, momentum %g, map %g", dampings[d], pushes[k],
+                             ways[w][1], f->report.reason, f->report.iterations, f->certificate.momentum,
+                             f->certificate.natural_ncp);
                 }
                 // sums of impulses, for those of four corners are not unique
                 for (int32_t box = 0; box < 2; box++) {
                     const double off = largest_difference(6, v_one + with.problem.trees[box].dof_start,
                                                           v_two + without.problem.trees[box].dof_start);
                     if (!(off < 3e-7)) {
-                        fail_msg("k_v %g, push %g, %s: box %d is off by %g m/s", dampings[d], pushes[k], ways[w][1], box,
-                                 off);
+                        fail_msg("k_v %g, push %g, %s: box %d is off by %g m/s", dampings[d], pushes[k], ways[w][1],
+                                 box, off);
                     }
                 }
                 leave(f);
@@ -227,7 +232,8 @@ static void step_sizes_are_safe(void **state) {
     scene_end(&s);
 }
 
-// ------------------------------------------------------------------------------------------------------------ operators
+// ------------------------------------------------------------------------------------------------------------
+// operators
 
 /// One node whose friction differs by direction slides to its end as maximal dissipation says: v_t against
 /// (gamma_1/mu_1^2, gamma_2/mu_2^2), on the ellipse; or it stands, inside of it. In one shot: a second iteration only
@@ -244,8 +250,13 @@ static void one_shot_dissipates_most(void **state) {
         const double mass = A[0] = A[4] = A[8] = pow(10.0, 3.0 * random_real(&random));
         const int32_t node = 0;
         const double one = 1.0;
-        p->trees[p->tree_count++] = (stn_problem_tree){
-            .A = {.n = 3, .form = STN_MATRIX_NODAL, .values = A, .node_count = 1, .node_size = 3, .row_start = row_start, .column = column}};
+        p->trees[p->tree_count++] = (stn_problem_tree){.A = {.n = 3,
+                                                             .form = STN_MATRIX_NODAL,
+                                                             .values = A,
+                                                             .node_count = 1,
+                                                             .node_size = 3,
+                                                             .row_start = row_start,
+                                                             .column = column}};
         p->nv = 3;
         stn_constraint *c = scene_constraint(&s, 3, -1, NULL, -1, NULL);
         c->J[0] = scene_support(&s, 0, 1, &node, &one, 1.0);
@@ -319,7 +330,8 @@ static void strict_failures_are_counted(void **state) {
     assert_true(unsolved < fallbacks);
 }
 
-// -------------------------------------------------------------------------------------------------------------- running
+// --------------------------------------------------------------------------------------------------------------
+// running
 
 /// Enough nodes for threads: the same bytes whatever their number.
 static void threads_change_nothing(void **state) {
@@ -344,11 +356,13 @@ static void threads_change_nothing(void **state) {
     }
     for (int32_t w = 0; w < STN_COUNT(ways); w++) {
         for (int32_t count = 1; count <= 4; count *= 2) {
-            const stn_setting settings[] = {number_setting("max_iterations", 40.0), text_setting(ways[w][0], ways[w][1])};
+            const stn_setting settings[] = {number_setting("max_iterations", 40.0),
+                                            text_setting(ways[w][0], ways[w][1])};
             stn_threads *threads = NULL;
             stn_problem_solver *solver = NULL;
             assert_ok(stn_threads_create(f->context, count, &threads, &f->err), f->err);
-            assert_ok(stn_instance_create(f->context, STN_KIND_SOLVER, "cond", settings, 2, &f->solver, &f->err), f->err);
+            assert_ok(stn_instance_create(f->context, STN_KIND_SOLVER, "cond", settings, 2, &f->solver, &f->err),
+                      f->err);
             const stn_problem_solver_options options = {.solver = f->solver, .threads = threads};
             assert_ok(stn_problem_solver_create(f->context, &options, &solver, &f->err), f->err);
             stn_problem q = *p;
@@ -393,7 +407,8 @@ static void a_threshold_ends_early(void **state) {
         choose_with(f, "cond", settings, STN_COUNT(settings));
         assert_int_equal(solve(f, p), STN_NOT_CONVERGED);
         if (strcmp(f->report.reason, "velocity threshold") != 0) {
-            fail_msg("%d: %s after %d iterations, momentum %g", k, f->report.reason, f->report.iterations, f->certificate.momentum);
+            fail_msg("%d: %s after %d iterations, momentum %g", k, f->report.reason, f->report.iterations,
+                     f->certificate.momentum);
         }
         assert_true(f->report.iterations > before && f->certificate.momentum < 0.1 * error);
         before = f->report.iterations;
