@@ -147,15 +147,15 @@ static stn_status blame_integrator(const step_setup *setup, step_frame *frame, s
     return status;
 }
 
-/// About the velocity that a tree without a factor would have without constraints, for contacts in advance: exact where
-/// all of it is pushed alike, as it falls, and a few iterations towards the rest.
-static stn_status foresee(const step_frame *frame, int32_t t, const stn_inverse *inverse, double *v_free,
-                          stn_error *err) {
+/// For a tree without a factor: moves into v_star about what the forces make, exactly where all of the tree is pushed
+/// alike, as it falls, and a few iterations towards the rest. What that leaves stays in free_impulse: the problem is
+/// the same one, and contacts in advance and restitution know where its nodes would go.
+static stn_status foresee(const step_frame *frame, int32_t t, const stn_inverse *inverse, stn_error *err) {
     enum { MOST = 10 };
     const stn_problem *p = &frame->problem;
     const stn_problem_tree *tree = &p->trees[t];
     const int32_t n = tree->A.n, m = tree->A.node_size;
-    const double *v_star = p->v_star + tree->dof_start, *f = p->free_impulse + tree->dof_start;
+    double *v_star = p->v_star + tree->dof_start, *f = p->free_impulse + tree->dof_start;
     double *v = STN_ARENA(frame->arena, n, double), *r = STN_ARENA(frame->arena, n, double);
     double *mass = STN_ARENA_ZEROED(frame->arena, n, double);
     if (v == NULL || r == NULL || mass == NULL) {
@@ -178,11 +178,14 @@ static stn_status foresee(const step_frame *frame, int32_t t, const stn_inverse 
         }
     }
     stn_status status = inverse_iterate(inverse, p, t, f, 1e-2, MOST, v, frame->arena, err);
-    for (int32_t d = 0; d < n; d++) {
-        const double speed = v_star[d] + v[d];
-        v_free[d] = fabs(v_free[d]) > fabs(speed) ? v_free[d] : speed;
+    if (status < STN_OK) {
+        return status;
     }
-    return status < STN_OK ? status : STN_OK;
+    for (int32_t d = 0; d < n; d++) {
+        v_star[d] += v[d];
+    }
+    stn_matrix_mul_add(&tree->A, -1.0, v, f);
+    return STN_OK;
 }
 
 stn_status stn_step_form(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
@@ -238,12 +241,11 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     }
     // v_star += A^-1 free_impulse where A is regular and factored; elsewhere the impulse stays in the problem
     bool left = inverse_has_singular(services->inverse);
-    double *v_free = frame->v_promised; // where v_star does not have the forces: about what they make
     for (int32_t t = 0; t < p->tree_count; t++) {
         int32_t start = p->trees[t].dof_start, end = start + p->trees[t].A.n;
         if (inverse_left(services->inverse, t)) {
             left = true;
-            status = foresee(frame, t, services->inverse, v_free + start, err);
+            status = foresee(frame, t, services->inverse, err);
             if (status != STN_OK) {
                 return is_finite(p) ? status : blame_integrator(setup, frame, status, err);
             }

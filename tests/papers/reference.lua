@@ -36,8 +36,8 @@ local function run(script, settings)
   local log = name .. ".csv"
   local words = { p.command, "run", "scripts/papers/" .. script, "--quiet", "--log", log }
   for key, value in pairs(settings) do
-    if key == "integrator" then
-      words[#words + 1] = "--integrator " .. value
+    if key == "integrator" or key == "solver" then
+      words[#words + 1] = ("--%s %s"):format(key, value)
     else
       words[#words + 1] = ("--set '%s=%s'"):format(key, value)
     end
@@ -504,6 +504,35 @@ for _, mu in ipairs { { 0.3, 0.3 }, { 0.3, 0.15 }, { 0.15, 0.3 }, { 0.4, 0.1 }, 
     compare(("d_anisotropic %s, mu %g and %g"):format(body, mu[1], mu[2]), "cond/anisotropic_box.lua", { body = body, mu1 = mu[1], mu2 = mu[2] },
       ("d_anisotropic/slide_mu%g_%g.csv"):format(mu[1], mu[2]),
       all("x_discrete y_discrete vx_discrete vy_discrete x_discrete_mid y_discrete_mid x_mdp y_mdp vx_mdp vy_mdp", 1e-8))
+  end
+end
+
+for _, mu in ipairs { { 0.3, 0.15 }, { 0.1, 0.4 } } do
+  compare(("d_anisotropic particle, mu %g and %g, by cond"):format(mu[1], mu[2]), "cond/anisotropic_box.lua",
+    { body = "particle", mu1 = mu[1], mu2 = mu[2], solver = "cond" }, ("d_anisotropic/slide_mu%g_%g.csv"):format(mu[1], mu[2]),
+    all("x_discrete y_discrete vx_discrete vy_discrete", 1e-8))
+end
+
+-- ----------------------------------------------------------------------------------------------------- e_cond_box
+
+compare("e_cond_box", "cond/box_sliding.lua", { k_v = 0 }, "e_cond_box/box.csv", all("x y z vy", 1e-9))
+if selected "e_cond_box, first order" then
+  local rows = run("cond/box_sliding.lua", { k_v = 0, integrator = "symplectic_euler" })
+  local worst = 0
+  for i, theirs in ipairs(csv.read(folder .. "e_cond_box/box.csv")) do worst = worse(worst, math.abs(rows[i].y - theirs.y_symplectic_euler)) end
+  report("e_cond_box, first order", "y", worst, 1e-9)
+end
+for _, row in ipairs(csv.read(folder .. "e_cond_box/virtual_node_error.csv")) do
+  local case = ("e_cond_box, k_v = %g"):format(row.k_v)
+  if selected(case) then
+    local rows = run("cond/box_sliding.lua", { k_v = row.k_v })
+    local exact = csv.read(folder .. "e_cond_box/box.csv")
+    for _, axis in ipairs { "y", "z" } do
+      local sum = 0
+      for i, now in ipairs(rows) do sum = sum + math.abs(now[axis] - exact[i][axis]) end
+      local expected = axis == "y" and row.y_error_mu_m_g_over_8kv or row.z_error_m_g_over_8kv
+      report(case, "error of " .. axis, math.abs(sum / #rows / expected - 1), 0.05)
+    end
   end
 end
 

@@ -5,7 +5,7 @@ local load_text = require "robot_text"
 
 local g, pi = 9.81, math.pi
 local cornered = { lemke = true, qp = true } -- friction on a pyramid
-local convex = { sap = true, apgd = true, admm = true, admm_split = true, ipm = true } -- with a law that regularises
+local convex = { sap = true, apgd = true, admm = true, admm_split = true, ipm = true, cond_proximal = true } -- with a law that regularises
 
 -- A surface's mu that makes `mu` with one of 0.5.
 local function beside(mu) return 0.5 * mu / (2 * 0.5 - mu) end

@@ -134,7 +134,7 @@ typedef struct stn_problem {
     double *v0;           // velocity before the step: physical data
     double *v_star;       // velocity without constraints
     double *v_guess;      // where a solver may start; no influence on the solution
-    double *free_impulse; // [N s], NULL = zero; what v_star does not have: where A is singular, or not factored
+    double *free_impulse; // [N s], NULL = zero; what v_star does not hold: where A is singular or not factored
 
     // local form: velocities v_c = W gamma + q. W is row_count x row_count, row-major; V, R_bilateral, s as in FCLIB
     // (u = W r + V l + q, 0 = V^T r + R l + s), bilateral_count = 0 when absent.

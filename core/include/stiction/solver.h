@@ -47,8 +47,8 @@ enum {
     STN_SUPPORTS_SINGULAR_A = 1u << 0,
     /// The local form, without STN_NEEDS_DELASSUS: it reads W and q by stn_delassus_build itself, and yields impulses.
     STN_SUPPORTS_LOCAL_FORM = 1u << 1,
-    /// It works by products with A. Worlds then leave nodal trees without a factor, and what forces do to these in
-    /// free_impulse, where their A is regular, too. Without STN_NEEDS_INVERSE and STN_NEEDS_DELASSUS.
+    /// It works by products with A. Worlds then leave nodal trees without a factor, v_star has about what forces make,
+    /// and free_impulse the rest, where A is regular, too. Without STN_NEEDS_INVERSE and STN_NEEDS_DELASSUS.
     STN_SUPPORTS_UNFACTORED_A = 1u << 2,
 };
 

@@ -353,7 +353,7 @@ static double error_of(run *s, const sums *all) {
         sum += s->squares[k];
         speed = pushed ? fmax(speed, s->speeds[k]) : speed;
     }
-    const double allowed = speed <= s->contacts.rounding ? s->contacts.rounding : control->tolerance * speed;
+    const double allowed = fmax(s->contacts.rounding, control->tolerance * speed);
     const double map = sqrt(largest) / fmax(allowed, DBL_MIN);
     const double absolute = sqrt(sum) / fmax(control->absolute_tolerance, DBL_MIN);
     const double size = sqrt(fmax(all->inertia, all->impulse));
@@ -446,7 +446,7 @@ static bool fall_back(run *s, int32_t number) {
 }
 
 static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
-    enum { CHECK = 16, PATIENCE = 400 };
+    enum { CHECK = 16, PATIENCE = 300 };
     const int32_t chunks = s->layout.chunk_count, units = groups(s->contacts.unit_count);
     double noted = (double)INFINITY; // error at the last real progress
     int32_t noted_at = 0;
@@ -468,6 +468,9 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         const bool last = info->iterations >= s->control->max_iterations || moved < s->config->velocity_threshold;
         if (balanced || last || info->iterations % CHECK == 0 || !isfinite(momentum)) {
             const double error = error_of(s, &all);
+            // the proximal operator with momentum, and the last resorts, are slow but sure
+            const bool sure = s->how == COND_PROXIMAL && s->acceleration == MOMENTUM, late = info->fallbacks > 1;
+            const double enough = sure || late ? 0.95 : 0.5;
             if (!isfinite(error) && info->iterations == 0) {
                 return stn_fail(err, STN_ERR_NUMERIC,
                                 "the residual of the start is %g: numbers of the problem are too "
@@ -481,7 +484,7 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
                 info->reason = "residual";
                 return STN_OK;
             }
-            if (s->error < (s->acceleration == MOMENTUM || info->fallbacks > 0 ? 0.95 : 0.5) * noted) {
+            if (s->error < enough * noted) {
                 noted = s->error;
                 noted_at = info->iterations;
             }
@@ -565,7 +568,10 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     const bool exact = s->acceleration == MOMENTUM || s->barzilai_borwein;
     cond_scale(layout, exact ? 1.0 : LIMIT, exact, POWER, s->w, (double *const[]){s->p, s->r});
     s->safe_alpha = exact ? 1.0 : 1.0 / LIMIT;
-    cond_contacts_weigh(&s->contacts, s->w, dofs);
+    status = cond_contacts_weigh(&s->contacts, s->w, arena, err);
+    if (status != STN_OK) {
+        return status;
+    }
     if (problem->free_impulse != NULL) { // without contacts there would be speeds of about W f
         cond_pack(layout, problem->free_impulse, s->r);
         for (int32_t k = 0; k < layout->chunk_count; k++) {

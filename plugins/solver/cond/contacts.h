@@ -59,8 +59,8 @@ typedef struct cond_contacts {
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
 stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, stn_arena *arena, cond_contacts *out,
                                stn_error *err);
-/// Sets the bounds of all constraints, from W. `work` holds nv numbers.
-void cond_contacts_weigh(cond_contacts *contacts, const double *w, double *work);
+/// Sets the bounds of all constraints, from W. STN_ERR_MEMORY is the only failure.
+stn_status cond_contacts_weigh(cond_contacts *contacts, const double *w, stn_arena *arena, stn_error *err);
 /// Impulses of constraint i, into `out` (row_count), from those before, `gamma` (row_count), with step sizes alpha W
 /// and at velocities p that have alpha W J^T gamma in them. Where no other constraint acts on its nodes, and these are
 /// free nodes, `gamma` cancels, and the law holds exactly after the step. `v`: velocities before the step.

@@ -189,8 +189,8 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.solver.needs = 64;
     assert_string_equal(judge(&desc), "solver toy: needs = 0x40 asks for something unknown");
     desc = make(STN_KIND_SOLVER, &ops);
-    ops.solver.supports = 4;
-    assert_string_equal(judge(&desc), "solver toy: supports = 0x4 names something unknown");
+    ops.solver.supports = 8;
+    assert_string_equal(judge(&desc), "solver toy: supports = 0x8 names something unknown");
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.supports = STN_SUPPORTS_SINGULAR_A;
     ops.solver.yields = STN_YIELDS_BOTH;
@@ -198,6 +198,8 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     assert_string_equal(judge(&desc), "");
     ops.solver.needs = STN_NEEDS_INVERSE;
     assert_string_equal(judge(&desc), "solver toy: supports a singular A and needs its inverse");
+    ops.solver.supports = STN_SUPPORTS_UNFACTORED_A;
+    assert_string_equal(judge(&desc), "solver toy: supports an unfactored A and needs its inverse");
     ops.solver.needs = 0;
     assert_string_equal(judge(&desc), "");
     ops.solver.yields = STN_YIELDS_IMPULSE;

@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A box of 0.5 kg is pushed over the floor, friction 0.2: paper COND [lee-2023], section V-B and Table I. Its corners are virtual nodes
+-- tied to it by a damper k_v, so that they creep at a quarter of its weight over k_v: errors fall as 1/k_v. k_v = 0: no virtual nodes.
+-- `table=true` runs all rows of the table, one world each.
+local stn = require "stiction"
+
+local p = stn.params {
+  k_v = 1e4,            -- [N s/m]
+  mass = 0.5,           -- [kg]
+  side = 0.2,           -- [m]
+  mu = 0.2,
+  force = 2.0,          -- along y [N]
+  dt = 0.01,            -- [s]
+  T = 1.0,              -- [s]
+  solver = stn.choice { "cond", "cond_proximal" },
+  integrator = "midpoint",
+  table = false,        -- k_v from 1e3 to 1e5, then without virtual nodes
+}
+local g = 9.81
+
+--- Pushes the box; the mean errors of its place beside the exact one [m].
+local function push(k_v, log)
+  local world = stn.world { dt = p.dt, gravity = { 0, 0, -g }, integrator = p.integrator, exact_contacts = true,
+    solver = { p.solver, tolerance = 1e-9, virtual_node_damping = k_v } }
+  -- phi = 0: no speed undoes the gap, which is what the table shows
+  world:ground { mu = p.mu, relaxation_time = 1e12 }
+  local box = world:box { name = "box", size = { p.side, p.side, p.side }, mass = p.mass, mu = p.mu, xyz = { 0, 0, p.side / 2 } }
+  local acceleration = p.force / p.mass - p.mu * g
+  local error, count, unsolved = { 0, 0, 0 }, 0, 0
+  local function exact() return 0, acceleration * world.time ^ 2 / 2, p.side / 2 end
+  if log then
+    world:log { "t", "x", "y", "z", "vy", "y_symplectic_euler", values = function()
+      local at, n = box:position(), world.steps
+      return world.time, at[1], at[2], at[3], box:velocity().linear[2], p.dt ^ 2 * acceleration * n * (n + 1) / 2
+    end }
+  end
+  local function measure()
+    local at, x, y, z = box:position(), exact()
+    for i, exactly in ipairs { x, y, z } do error[i] = error[i] + math.abs(at[i] - exactly) end
+    count = count + 1
+  end
+  box:apply_force { force = { 0, p.force, 0 } }
+  measure()
+  for step in world:run { seconds = p.T } do
+    -- the certificate knows no virtual nodes: it tells what they are off, which is the point here
+    unsolved = unsolved + ((step.converged or k_v > 0 and step.contradiction) and 0 or 1)
+    measure()
+  end
+  for i = 1, 3 do error[i] = error[i] / count end
+  return error, unsolved
+end
+
+print("k_v [N s/m]   error x [mm]   y [mm]    z [mm]    expected y, z [mm]")
+for _, k_v in ipairs(p.table and { 1e3, 1e4, 1e5, 0 } or { p.k_v }) do
+  local error, unsolved = push(k_v, not p.table)
+  local z = k_v > 0 and p.mass * g / (8 * k_v) or 0 -- half of what the corners creep in T = 1 s
+  local y = p.mu * z
+  print(("%11s %13.4f %9.4f %9.4f     %.4f, %.4f"):format(k_v > 0 and ("%g"):format(k_v) or "none", 1e3 * error[1], 1e3 * error[2],
+    1e3 * error[3], 1e3 * y, 1e3 * z))
+  stn.result(("error_y_%g"):format(k_v), error[2], "m")
+  stn.result(("error_z_%g"):format(k_v), error[3], "m")
+  if p.T == 1.0 and p.integrator == "midpoint" then
+    stn.near(error[2], y, { relative = 0.05, tolerance = 1e-9 }, ("error along y at k_v = %g [m]"):format(k_v))
+    stn.near(error[3], z, { relative = 0.05, tolerance = 1e-9 }, ("error along z at k_v = %g [m]"):format(k_v))
+  end
+  stn.check("every step is solved", { value = unsolved, limit = 0 })
+end
