@@ -73,14 +73,14 @@ typedef struct run {
     // padded vectors
     double *w, *w_inverse, *diagonal, *D2;       // diagonal of W, 1 over it, diagonal of A, 1 over it
     double *free;                                // 1 where no constraint acts, else 0
-    double *b, *v, *v_before, *p, *r, *r_before; // r = A v - b; p becomes v'
+    double *b, *v, *v_before, *p, *r, *r_before; // r = A v - b, r_before = A v_before; p becomes v'
     double *q, *q_next, *work;                   // J^T of gamma and gamma_next
     // impulses (row_count)
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
     double *best_v, *best_gamma, error;
-    // by chunk, group of units, group of constraints
-    sums *chunk_sums, *unit_sums;
+    // by chunk, group of nodal contacts, of units, of constraints
+    sums *chunk_sums, *nodal_sums, *unit_sums;
     double *maps, *squares, *speeds;
     update next;
     bool ahead; // impulses on bodies are carried ahead, too
@@ -102,28 +102,21 @@ static int32_t group_end(int32_t index, int32_t count) {
 
 // ------------------------------------------------------------------------------------------------------ an iteration
 
-/// r -= b, and what is left beside q.
-STN_KERNEL static void subtract(int32_t width, const double *b, const double *q, double *r, double *left) {
-    for (int32_t k = 0; k < width; k += 4) {
-        const cond_v4 own = cond_load(r + k) - cond_load(b + k);
-        *(cond_v4 *)(r + k) = own;
-        *(cond_v4 *)(left + k) = own - cond_load(q + k);
-    }
-}
-
-/// p = v - alpha p, with the sums of what is free of constraints.
-STN_KERNEL static void step_free(const run *s, const cond_chunk *chunk, sums *out) {
-    const double *v = s->v + chunk->place, *before = s->v_before + chunk->place, *r = s->r + chunk->place;
-    const double *b = s->b + chunk->place, *D2 = s->D2 + chunk->place, *free = s->free + chunk->place;
-    double *p = s->p + chunk->place;
-    const double alpha = s->alpha;
+/// Of a chunk whose W is diagonal: r -= b, p = v - alpha W (r - q), and sums of what is free of constraints.
+STN_KERNEL static void step_diagonal(const run *s, const cond_chunk *chunk, sums *out) {
+    const double *v = s->v + chunk->place, *before = s->v_before + chunk->place, *b = s->b + chunk->place;
+    const double *q = s->q + chunk->place, *w = s->w + chunk->place, *D2 = s->D2 + chunk->place;
+    const double *free = s->free + chunk->place, alpha = s->alpha;
+    double *p = s->p + chunk->place, *r = s->r + chunk->place;
     cond_v4 momentum = {0.0}, inertia = {0.0}, back = {0.0};
     for (int32_t k = 0; k < chunk->width; k += 4) {
-        const cond_v4 next = cond_load(v + k) - alpha * cond_load(p + k), Av = cond_load(r + k) + cond_load(b + k);
-        const cond_v4 own = cond_load(free + k) * cond_load(r + k), scale = cond_load(D2 + k);
+        const cond_v4 Av = cond_load(r + k), left = Av - cond_load(b + k), scale = cond_load(D2 + k);
+        const cond_v4 next = cond_load(v + k) - alpha * (cond_load(w + k) * (left - cond_load(q + k)));
+        const cond_v4 own = cond_load(free + k) * left;
         momentum += scale * (own * own);
         inertia += scale * (Av * Av);
         back += own * (next - cond_load(before + k));
+        *(cond_v4 *)(r + k) = left;
         *(cond_v4 *)(p + k) = next;
     }
     out->momentum = cond_total(momentum);
@@ -131,27 +124,43 @@ STN_KERNEL static void step_free(const run *s, const cond_chunk *chunk, sums *ou
     out->back = cond_total(back);
 }
 
-/// r = A v - b, and work = r - q.
-static void multiply_chunk(run *s, const cond_chunk *chunk) {
-    cond_product(&s->layout, chunk, s->v, s->r);
-    subtract(chunk->width, s->b + chunk->place, s->q + chunk->place, s->r + chunk->place, s->work + chunk->place);
+/// The same of a dense tree, whose W is the inverse.
+static void step_dense(const run *s, const cond_chunk *chunk, sums *out) {
+    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
+        out->inertia += s->D2[k] * (s->r[k] * s->r[k]);
+        s->r[k] -= s->b[k];
+        s->work[k] = s->r[k] - s->q[k];
+    }
+    cond_weigh(&s->layout.trees[chunk->tree], chunk->place, chunk->width, s->w, s->work, s->p);
+    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
+        const double own = s->free[k] * s->r[k];
+        s->p[k] = s->v[k] - s->alpha * s->p[k];
+        out->momentum += s->D2[k] * (own * own);
+        out->back += own * (s->p[k] - s->v_before[k]);
+    }
 }
 
+/// p from r = A v.
 static void step_chunk(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
     const cond_chunk *chunk = &s->layout.chunks[index];
-    cond_weigh(&s->layout.trees[chunk->tree], chunk->place, chunk->width, s->w, s->work, s->p);
-    step_free(s, chunk, &s->chunk_sums[index]);
+    sums *out = &s->chunk_sums[index];
+    *out = (sums){0};
+    if (s->layout.trees[chunk->tree].inverse == NULL) {
+        step_diagonal(s, chunk, out);
+    } else {
+        step_dense(s, chunk, out);
+    }
 }
 
 static void multiply_and_step(void *user, int32_t index, int32_t worker) {
     run *s = user;
-    multiply_chunk(s, &s->layout.chunks[index]);
+    cond_product(&s->layout, &s->layout.chunks[index], s->v, s->r);
     step_chunk(user, index, worker);
 }
 
-/// s^T W^-1 s, s^T z and z^T W z of s = v - v_before and z = r - r_before, W being diagonal.
+/// s^T W^-1 s, s^T z and z^T W z of s = v - v_before and z = A s, W being diagonal.
 STN_KERNEL static void compare_diagonal(const run *s, const cond_chunk *chunk, sums *out) {
     const double *v = s->v + chunk->place, *before = s->v_before + chunk->place, *w = s->w + chunk->place;
     const double *inverse = s->w_inverse + chunk->place, *r = s->r + chunk->place;
@@ -176,7 +185,7 @@ static void multiply_and_compare(void *user, int32_t index, int32_t worker) {
     run *s = user;
     const cond_chunk *chunk = &s->layout.chunks[index];
     sums out = {0};
-    multiply_chunk(s, chunk);
+    cond_product(&s->layout, chunk, s->v, s->r);
     if (s->layout.trees[chunk->tree].inverse == NULL) {
         compare_diagonal(s, chunk, &out);
     } else { // W is the inverse of A: z^T W z and s^T W^-1 s are s^T z
@@ -189,23 +198,57 @@ static void multiply_and_compare(void *user, int32_t index, int32_t worker) {
     s->chunk_sums[index] = out;
 }
 
+/// The whole step of nodal contacts. No impulse before is in p at their nodes.
+STN_KERNEL static void step_nodal(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    sums out = {0};
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.nodal_count); k++) {
+        const cond_nodal *nodal = &s->contacts.nodal[k];
+        const double *J = nodal->J, *v = s->v + nodal->place, *before = s->v_before + nodal->place;
+        const double *r = s->r + nodal->place, *D2 = s->D2 + nodal->place;
+        const double step = s->alpha * s->w[nodal->place];
+        double *p = s->p + nodal->place, *x = s->gamma_next + nodal->row;
+        if (s->how == COND_SHIFTED) { // by the impulse before, which p gets for it
+            for (int32_t l = 0; l < 3; l++) {
+                p[l] += step * (J[l] * x[0] + J[3 + l] * x[1] + J[6 + l] * x[2]);
+            }
+            cond_contact_solve(&s->contacts, nodal->constraint, s->how, s->alpha, s->p, s->v, s->gamma_next,
+                               s->gamma_next);
+        } else {
+            cond_nodal_solve(nodal, s->how == COND_STRICT, step, p, x);
+        }
+        for (int32_t l = 0; l < 3; l++) {
+            const double q = J[l] * x[0] + J[3 + l] * x[1] + J[6 + l] * x[2], left = r[l] - q;
+            const double next = v[l] - step * left;
+            out.momentum += D2[l] * (left * left);
+            out.impulse += D2[l] * (q * q);
+            out.back += left * (next - before[l]);
+            p[l] = next;
+        }
+    }
+    s->nodal_sums[index] = out;
+}
+
+/// Impulses of the other constraints.
 static void solve_contacts(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
-    for (int32_t i = index * GROUP; i < group_end(index, s->contacts.count); i++) {
-        cond_contact_solve(&s->contacts, i, s->how, s->alpha, s->p, s->v, s->gamma, s->gamma_next);
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_count); k++) {
+        cond_contact_solve(&s->contacts, s->contacts.others[k], s->how, s->alpha, s->p, s->v, s->gamma, s->gamma_next);
     }
 }
 
-/// v' = v - alpha W (r - J^T gamma') of units, with their sums.
+/// v' = v - alpha W (r - J^T gamma') of their units, with sums.
 static void step_units(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
     sums out = {0};
-    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.unit_count); k++) {
-        const cond_unit *unit = &s->contacts.units[k];
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_unit_count); k++) {
+        const int32_t number = s->contacts.other_units[k];
+        const cond_unit *unit = &s->contacts.units[number];
         const int32_t end = unit->place + unit->width;
-        cond_unit_gather(&s->contacts, k, s->gamma_next, s->q_next);
+        cond_unit_gather(&s->contacts, number, s->gamma_next, s->q_next);
         for (int32_t i = unit->place; i < end; i++) {
             s->work[i] = s->r[i] - s->q_next[i];
         }
@@ -221,22 +264,18 @@ static void step_units(void *user, int32_t index, int32_t worker) {
     s->unit_sums[index] = out;
 }
 
-static sums add_up(const run *s) {
-    sums all = {0};
-    for (int32_t part = 0; part < 2; part++) {
-        const sums *of = part == 0 ? s->chunk_sums : s->unit_sums;
-        const int32_t count = part == 0 ? s->layout.chunk_count : groups(s->contacts.unit_count);
-        for (int32_t k = 0; k < count; k++) {
-            all.momentum += of[k].momentum;
-            all.impulse += of[k].impulse;
-            all.inertia += of[k].inertia;
-            all.back += of[k].back;
-            all.s_s += of[k].s_s;
-            all.s_z += of[k].s_z;
-            all.z_z += of[k].z_z;
-        }
+static void add(sums *all, const sums *of, int32_t count) {
+    for (int32_t k = 0; k < count; k++) {
+        all->momentum += of[k].momentum;
+        all->impulse += of[k].impulse;
+        all->inertia += of[k].inertia;
+        all->back += of[k].back;
+        all->s_s += of[k].s_s;
+        all->s_z += of[k].s_z;
+        all->z_z += of[k].z_z;
+        all->moved += of[k].moved;
+        all->weighed += of[k].weighed;
     }
-    return all;
 }
 
 /// x (in: that of v') and the one before, by the rule.
@@ -289,8 +328,8 @@ static void advance_chunk(void *user, int32_t index, int32_t worker) {
 static void advance_contacts(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
-    for (int32_t i = index * GROUP; i < group_end(index, s->contacts.count); i++) {
-        const cond_contact *contact = &s->contacts.contacts[i];
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_count); k++) {
+        const cond_contact *contact = &s->contacts.contacts[s->contacts.others[k]];
         const size_t row = (size_t)contact->row, rows = (size_t)contact->rows;
         if (s->ahead && contact->on_bodies) {
             advance(&s->next, rows, s->gamma_next + row, s->gamma + row, s->gamma_before + row);
@@ -305,25 +344,17 @@ static void advance_contacts(void *user, int32_t index, int32_t worker) {
 static void advance_units(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
-    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.unit_count); k++) {
-        const cond_unit *unit = &s->contacts.units[k];
+    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_unit_count); k++) {
+        const int32_t number = s->contacts.other_units[k];
+        const cond_unit *unit = &s->contacts.units[number];
         if (s->ahead && unit->on_bodies) {
-            cond_unit_gather(&s->contacts, k, s->gamma, s->q);
+            cond_unit_gather(&s->contacts, number, s->gamma, s->q);
             continue;
         }
         for (int32_t i = unit->place; i < unit->place + unit->width; i++) {
             s->q[i] = s->q_next[i];
         }
     }
-}
-
-static sums add_change(const run *s) {
-    sums all = {0};
-    for (int32_t k = 0; k < s->layout.chunk_count; k++) {
-        all.moved += s->chunk_sums[k].moved;
-        all.weighed += s->chunk_sums[k].weighed;
-    }
-    return all;
 }
 
 // --------------------------------------------------------------------------------------------------------- how good
@@ -375,8 +406,9 @@ static void begin(run *s, const double *v, const double *gamma) {
     memmove(s->gamma, gamma, (size_t)s->layout.problem->row_count * sizeof *gamma);
     memcpy(s->v_before, s->v, (size_t)s->layout.size * sizeof *v);
     memcpy(s->gamma_before, s->gamma, (size_t)s->layout.problem->row_count * sizeof *gamma);
-    for (int32_t k = 0; k < s->contacts.unit_count; k++) {
-        cond_unit_gather(&s->contacts, k, s->gamma, s->q);
+    memcpy(s->gamma_next, s->gamma, (size_t)s->layout.problem->row_count * sizeof *gamma);
+    for (int32_t k = 0; k < s->contacts.other_unit_count; k++) {
+        cond_unit_gather(&s->contacts, s->contacts.other_units[k], s->gamma, s->q);
     }
     s->theta = 1.0;
     s->next = (update){.nu = 1.0, .u = 1.0};
@@ -447,22 +479,28 @@ static bool fall_back(run *s, int32_t number) {
 
 static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
     enum { CHECK = 16, PATIENCE = 300 };
-    const int32_t chunks = s->layout.chunk_count, units = groups(s->contacts.unit_count);
+    const int32_t chunks = s->layout.chunk_count, nodal = groups(s->contacts.nodal_count);
+    const int32_t others = groups(s->contacts.other_count), units = groups(s->contacts.other_unit_count);
     double noted = (double)INFINITY; // error at the last real progress
     int32_t noted_at = 0;
     double moved = (double)INFINITY;
     for (;; info->iterations++) {
         if (s->barzilai_borwein) {
             stn_parallel_for(s->threads, chunks, multiply_and_compare, s);
-            const sums compared = add_up(s);
+            sums compared = {0};
+            add(&compared, s->chunk_sums, chunks);
             s->alpha = barzilai_borwein(&compared, info->iterations, s->alpha);
             stn_parallel_for(s->threads, chunks, step_chunk, s);
         } else {
             stn_parallel_for(s->threads, chunks, multiply_and_step, s);
         }
-        stn_parallel_for(s->threads, groups(s->contacts.count), solve_contacts, s);
+        stn_parallel_for(s->threads, nodal, step_nodal, s);
+        stn_parallel_for(s->threads, others, solve_contacts, s);
         stn_parallel_for(s->threads, units, step_units, s);
-        const sums all = add_up(s);
+        sums all = {0};
+        add(&all, s->chunk_sums, chunks);
+        add(&all, s->nodal_sums, nodal);
+        add(&all, s->unit_sums, units);
         const double size = sqrt(fmax(all.inertia, all.impulse)), momentum = sqrt(all.momentum);
         const bool balanced = momentum <= s->control->tolerance * size + s->control->absolute_tolerance;
         const bool last = info->iterations >= s->control->max_iterations || moved < s->config->velocity_threshold;
@@ -506,9 +544,10 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         }
         choose_update(s, &all);
         stn_parallel_for(s->threads, chunks, advance_chunk, s);
-        stn_parallel_for(s->threads, groups(s->contacts.count), advance_contacts, s);
+        stn_parallel_for(s->threads, others, advance_contacts, s);
         stn_parallel_for(s->threads, units, advance_units, s);
-        const sums change = add_change(s);
+        sums change = {0};
+        add(&change, s->chunk_sums, chunks);
         moved = s->config->velocity_threshold > 0.0 ? sqrt(change.moved) : (double)INFINITY;
         const double now = sqrt(change.weighed);
         s->rho = s->last_change > 0.0 ? fmin(now / s->last_change, 0.999) : 0.0;
@@ -551,8 +590,9 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
         good = good && *parts[i] != NULL;
     }
     s->chunk_sums = STN_ARENA_ZEROED(arena, layout->chunk_count + 1, sums);
-    s->unit_sums = STN_ARENA_ZEROED(arena, groups(s->contacts.unit_count) + 1, sums);
-    if (!good || s->chunk_sums == NULL || s->unit_sums == NULL) {
+    s->nodal_sums = STN_ARENA_ZEROED(arena, groups(s->contacts.nodal_count) + 1, sums);
+    s->unit_sums = STN_ARENA_ZEROED(arena, groups(s->contacts.other_unit_count) + 1, sums);
+    if (!good || s->chunk_sums == NULL || s->nodal_sums == NULL || s->unit_sums == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
     }
     stn_problem_mass_times(problem, problem->v_star, NULL, dofs);

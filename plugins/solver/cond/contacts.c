@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cone.h"
-
 // ------------------------------------------------------------------------------------------------------------- pieces
 
 /// Pieces of one constraint; counts without `out`.
@@ -70,6 +68,62 @@ static bool find_units(cond_contacts *c, stn_arena *arena) {
         cond_piece *piece = &c->pieces[k];
         piece->unit = number[piece->unit / 4];
         c->incident[c->units[piece->unit].end++] = k;
+    }
+    return true;
+}
+
+/// Is it a nodal contact? Then it is written out.
+static bool is_nodal(const cond_contacts *c, int32_t i, cond_nodal *out) {
+    const cond_contact *contact = &c->contacts[i];
+    const cond_piece *piece = &c->pieces[contact->first];
+    if (!contact->cone || contact->mu[0] != contact->mu[1] || contact->end - contact->first != 1) {
+        return false;
+    }
+    const cond_unit *unit = &c->units[piece->unit];
+    const cond_tree *tree = &c->layout->trees[unit->tree];
+    const double *J = piece->J, *R = c->R + contact->row;
+    if (tree->A->form != STN_MATRIX_NODAL || tree->size != 3 || piece->pitch != 3 || unit->end - unit->first != 1 ||
+        R[0] != R[1]) {
+        return false;
+    }
+    *out = (cond_nodal){.constraint = i,
+                        .row = contact->row,
+                        .place = piece->place,
+                        .beta2 = J[0] * J[0] + J[1] * J[1] + J[2] * J[2],
+                        .R = {R[0], R[2]},
+                        .mu = contact->mu[0]};
+    for (int32_t r = 0; r < 3; r++) {
+        for (int32_t s = 0; s < 3; s++) {
+            const double product = J[3 * r] * J[3 * s] + J[3 * r + 1] * J[3 * s + 1] + J[3 * r + 2] * J[3 * s + 2];
+            if (!(fabs(product - (r == s ? out->beta2 : 0.0)) <= 1e-12 * out->beta2)) {
+                return false;
+            }
+        }
+        out->target[r] = c->target[contact->row + r];
+    }
+    memcpy(out->J, J, sizeof out->J);
+    return out->beta2 > 0.0;
+}
+
+static bool sort_out(cond_contacts *c, stn_arena *arena) {
+    c->nodal = STN_ARENA(arena, c->count + 1, cond_nodal);
+    c->others = STN_ARENA(arena, c->count + 1, int32_t);
+    c->other_units = STN_ARENA(arena, c->unit_count + 1, int32_t);
+    if (c->nodal == NULL || c->others == NULL || c->other_units == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < c->count; i++) {
+        if (is_nodal(c, i, &c->nodal[c->nodal_count])) {
+            c->units[c->pieces[c->contacts[i].first].unit].nodal = true;
+            c->nodal_count++;
+        } else {
+            c->others[c->other_count++] = i;
+        }
+    }
+    for (int32_t k = 0; k < c->unit_count; k++) {
+        if (!c->units[k].nodal) {
+            c->other_units[c->other_unit_count++] = k;
+        }
     }
     return true;
 }
@@ -168,6 +222,9 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
         out->units[out->pieces[k].unit].on_bodies |= out->contacts[out->pieces[k].constraint].on_bodies;
     }
     add_virtual_nodes(out, virtual_node);
+    if (!sort_out(out, arena)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
+    }
     find_speeds(out);
     return STN_OK;
 }
@@ -298,7 +355,7 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
     }
     for (int32_t k = 0; k < c->unit_count; k++) {
         const cond_unit *unit = &c->units[k];
-        const double coupling = coupling_of(c, unit, w, own, x, work);
+        const double coupling = unit->nodal ? 1.0 : coupling_of(c, unit, w, own, x, work);
         for (int32_t e = unit->first; e < unit->end; e++) {
             const cond_piece *piece = &c->pieces[c->incident[e]];
             for (int32_t r = 0; r < piece->rows; r++) {

@@ -4,6 +4,7 @@
 #ifndef SOLVER_COND_CONTACTS_H
 #define SOLVER_COND_CONTACTS_H
 
+#include "common/cone.h"
 #include "layout.h"
 
 /// The part of a Jacobian that acts on one node, or on a tree that is not nodal.
@@ -31,6 +32,7 @@ typedef struct cond_contact {
 typedef struct cond_unit {
     int32_t tree, place, width; // width: of its velocities with padding
     bool on_bodies;             // some constraint on it is
+    bool nodal;                 // that of a nodal contact
     int32_t first, end;         // of `incident`
 } cond_unit;
 
@@ -41,7 +43,17 @@ typedef enum cond_operator {
     COND_SHIFTED,  // Coulomb's law as the relaxation with v_n raised by mu |v_t| of the velocity before [desaxce-1998]
 } cond_operator;
 
-/// All constraints of a problem.
+/// A contact that is nodal as the paper has it: on one node of three dofs, which nothing else acts on, round friction.
+typedef struct cond_nodal {
+    int32_t constraint, row, place;
+    double J[9];      // beta times an orthonormal matrix
+    double beta2;     // its square
+    double R[2], mu;  // R of the tangents, of the normal
+    double target[3]; // bias - v_hat
+} cond_nodal;
+
+/// All constraints of a problem. Those that are nodal and all others have lists of their own, and so do the units of
+/// the others.
 typedef struct cond_contacts {
     const cond_layout *layout;
     int32_t count, piece_count, unit_count;
@@ -49,10 +61,13 @@ typedef struct cond_contacts {
     cond_piece *pieces;
     cond_unit *units;
     int32_t *incident; // (piece_count) pieces by unit
-    double *target;    // (row_count) bias - v_hat
-    double *R;         // (row_count) with what virtual nodes add
-    double speed;      // the largest |J v_star + bias|, |v_hat|, and what impulses that bounds ask for make [m/s]
-    double rounding;   // of J v_star + bias [m/s]
+    int32_t nodal_count, other_count, other_unit_count;
+    cond_nodal *nodal;
+    int32_t *others, *other_units;
+    double *target;  // (row_count) bias - v_hat
+    double *R;       // (row_count) with what virtual nodes add
+    double speed;    // the largest |J v_star + bias|, |v_hat|, and what impulses that bounds ask for make [m/s]
+    double rounding; // of J v_star + bias [m/s]
 } cond_contacts;
 
 /// `virtual_node` [1/kg]: 1/(k_v dt), what a virtual node between a contact and a body adds to R; 0: nothing.
@@ -63,9 +78,31 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
 stn_status cond_contacts_weigh(cond_contacts *contacts, const double *w, stn_arena *arena, stn_error *err);
 /// Impulses of constraint i, into `out` (row_count), from those before, `gamma` (row_count), with step sizes alpha W
 /// and at velocities p that have alpha W J^T gamma in them. Where no other constraint acts on its nodes, and these are
-/// free nodes, `gamma` cancels, and the law holds exactly after the step. `v`: velocities before the step.
+/// free nodes, `gamma` cancels, and the law holds exactly after the step. `v`: velocities before the step. `out` may be
+/// `gamma`.
 void cond_contact_solve(const cond_contacts *contacts, int32_t i, cond_operator how, double alpha, const double *p,
                         const double *v, const double *gamma, double *out);
+/// The impulse of a nodal contact, at velocities p (3) of its node without impulses, alpha w being its step size:
+/// exactly its law after the step. Not of COND_SHIFTED.
+STN_KERNEL_INLINE void cond_nodal_solve(const cond_nodal *n, bool strict, double step, const double *p, double *x) {
+    const double gt = step * n->beta2 + n->R[0], gn = step * n->beta2 + n->R[1];
+    const double *J = n->J;
+    for (int32_t r = 0; r < 3; r++) {
+        x[r] = -(J[3 * r] * p[0] + J[3 * r + 1] * p[1] + J[3 * r + 2] * p[2] + n->target[r]) / (r < 2 ? gt : gn);
+    }
+    if (strict) {
+        cone_project_strict(n->mu, x);
+    } else if (gt == gn) {
+        stn_cone_project(n->mu, x);
+    } else {
+        const double root = sqrt(gt / gn); // the nearest point in the metric of g
+        x[0] *= root;
+        x[1] *= root;
+        stn_cone_project(n->mu * root, x);
+        x[0] /= root;
+        x[1] /= root;
+    }
+}
 /// Square of the natural map of constraint i [m^2/s^2], of Coulomb's law or of its relaxation, no smaller than what
 /// rounding hides of it; *speed becomes the largest speed of its rows, if that is larger.
 double cond_contact_residual(const cond_contacts *contacts, int32_t i, bool coulomb, const double *v,
