@@ -15,6 +15,7 @@ typedef struct part {
     stn_problem problem;
     const stn_inverse *inverse; // of its trees
     stn_delassus delassus;
+    double delassus_us; // what it took, when a profile is asked for
     stn_solution solution;
 } part;
 
@@ -47,7 +48,10 @@ static stn_status build_island(const solve_job *job, int32_t index, part *out, s
     }
     const bool singular = out->inverse != NULL && inverse_has_singular(out->inverse);
     if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0 && !singular) {
+        const bool timed = job->request->phase_us != NULL;
+        const double start = timed ? stn_clock_us() : 0.0;
         status = stn_delassus_build(out->inverse, p, arena, &out->delassus, err);
+        out->delassus_us = timed ? stn_clock_us() - start : 0.0;
     }
     if (status != STN_OK) {
         return status;
@@ -143,6 +147,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .singular = singular,
         .unheld = &job->outcomes[index].unheld,
     };
+    slot->phase_us[STN_PHASE_DELASSUS] += island.delassus_us;
     status = s->ops.solve(s->options.solver->self, p, &control, &island.solution, &job->outcomes[index].info, err);
     status = stn_answer_end(status, err); // err came in empty
     if (status < 0) {

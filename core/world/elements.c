@@ -427,3 +427,38 @@ stn_status stn_world_element_outputs(const stn_world *world, int32_t group, doub
     }
     return STN_OK;
 }
+
+stn_status stn_world_element_forces(const stn_world *world, int32_t group, bool elastic, double *forces,
+                                    stn_error *err) {
+    stn_status status = stn_setup_check_elements(world->setup, group, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const state_view state = state_view_of(&world->state);
+    const source s = source_of(world->setup, &state, group, 0.0);
+    const results_to to = {.tau = forces};
+    double x[LOOK * MOST_COORDINATES], v[LOOK * MOST_COORDINATES], force[LOOK * MOST_COORDINATES], energy[LOOK];
+    memset(forces, 0, (size_t)world->setup->model->trees[s.group->tree].nv * sizeof *forces);
+    for (int32_t first = 0; first < s.group->element_count; first += LOOK) {
+        const int32_t left = s.group->element_count - first;
+        stn_error own;
+        stn_element_batch batch = gather(&s, first, left < LOOK ? left : LOOK, x, v);
+        if (elastic) {
+            memset(v, 0, sizeof v);
+        }
+        batch.force = force;
+        batch.energy = energy;
+        stn_answer_begin(&own);
+        status = stn_answer_end(ops_of(s.group)->evaluate(s.group->instance->self, &batch, &own), &own);
+        if (status >= 0) {
+            status = check_finite(&batch, s.w.m, 0, &own);
+        }
+        if (status < 0) {
+            stn_fail(err, status, "%s", own.text);
+            blame(world->setup, &s, &batch, err);
+            return status;
+        }
+        add_batch(&s, &batch, world->setup->element_slots[group].slot, &to);
+    }
+    return STN_OK;
+}

@@ -12,7 +12,7 @@ const char *stn_stage_name(stn_stage stage) {
 
 const char *stn_phase_name(stn_phase phase) {
     static const char *const names[STN_PHASE_COUNT] = {"broad_phase", "narrow_phase", "set_up",   "hessian",
-                                                       "factor",      "line_search",  "observers"};
+                                                       "factor",      "line_search",  "delassus", "observers"};
     return phase >= 0 && phase < STN_PHASE_COUNT ? names[phase] : NULL;
 }
 

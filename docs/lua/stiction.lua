@@ -503,6 +503,8 @@ function soft:chamber_volume(chamber) end
 ---@param name string
 ---@return number[] one for each element
 function soft:output(name) end
+---@return number[][] of the elements on each node [N]
+function soft:elastic_forces() end
 
 ---@class stiction.constraint
 ---@field name string

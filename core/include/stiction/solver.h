@@ -60,6 +60,7 @@ typedef enum stn_phase {
     STN_PHASE_HESSIAN,      // of the solve: the matrix of an iteration, with its pattern
     STN_PHASE_FACTOR,       // of the solve: its factorisation
     STN_PHASE_LINE_SEARCH,  // of the solve
+    STN_PHASE_DELASSUS,     // of the solve: the Delassus operator of solvers that need it, before they begin
     STN_PHASE_OBSERVERS,    // after the step: observers and recorders
     STN_PHASE_COUNT         // how many there are
 } stn_phase;

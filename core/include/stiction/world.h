@@ -184,6 +184,11 @@ STN_API stn_status stn_world_get_element_channel(const stn_world *world, int32_t
 STN_API int32_t stn_element_output_count(const stn_element_group *group);
 /// Outputs of every element of a group at the present state, (element_count x stn_element_output_count).
 STN_API stn_status stn_world_element_outputs(const stn_world *world, int32_t group, double *values, stn_error *err);
+/// Forces of a group's elements on the nodes of its tree at the present state, at rest (v = 0 for dampers) when
+/// `elastic`: (nv of the tree) [N, N m], written whole, zeros where the group has no node. STN_ERR_NUMERIC or what the
+/// plugin says where an element fails.
+STN_API stn_status stn_world_element_forces(const stn_world *world, int32_t group, bool elastic, double *forces,
+                                            stn_error *err);
 
 // ------------------------------------------------------------------------------------ state and step inputs
 

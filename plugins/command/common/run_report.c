@@ -233,7 +233,7 @@ static const stn_stage phase_stages[STN_PHASE_COUNT] = {
     [STN_PHASE_BROAD_PHASE] = STN_STAGE_COLLISION, [STN_PHASE_NARROW_PHASE] = STN_STAGE_COLLISION,
     [STN_PHASE_SET_UP] = STN_STAGE_SOLVE,          [STN_PHASE_HESSIAN] = STN_STAGE_SOLVE,
     [STN_PHASE_FACTOR] = STN_STAGE_SOLVE,          [STN_PHASE_LINE_SEARCH] = STN_STAGE_SOLVE,
-    [STN_PHASE_OBSERVERS] = STN_STAGE_COUNT,
+    [STN_PHASE_DELASSUS] = STN_STAGE_SOLVE,        [STN_PHASE_OBSERVERS] = STN_STAGE_COUNT,
 };
 
 static void print_share(const char *indent, const char *name, double us, double step_us) {

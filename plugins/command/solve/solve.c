@@ -32,6 +32,7 @@ typedef struct solve_run {
     cli_problem problem;
     stn_solve_report report;
     stn_certificate certificate;
+    double phase_us[STN_PHASE_COUNT];
     stn_error error;
     char note[2048]; // what reading the problem warned of, and why a solver came no further
 } solve_run;
@@ -95,6 +96,8 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cJSON_AddNumberToObject(json, "fallbacks", r->fallbacks);
     cJSON_AddNumberToObject(json, "islands", r->island_count);
     cli_json_add_real(json, "time_ms", 1e-3 * (r->prepare_us + r->solve_us));
+    cli_json_add_real(json, "solve_ms", 1e-3 * r->solve_us);
+    cli_json_add_real(json, "delassus_ms", 1e-3 * run->phase_us[STN_PHASE_DELASSUS]);
     cli_json_add_real(json, "cost", r->cost);
     cJSON *certificate = cJSON_AddObjectToObject(json, "certificate");
 #define ADD_FIELD(member, name, unit, text) cli_json_add_real(certificate, name, run->certificate.member);
@@ -204,6 +207,7 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
         .law_memory = p->law_memory,
         .solver_memory = p->solver_memory,
         .certificate_flags = STN_CERTIFICATE_SCALED,
+        .phase_us = run->phase_us,
     };
     run->report.cost = (double)NAN;
     run->report.reason = "";

@@ -328,6 +328,15 @@ static int soft_output(lua_State *L) {
     stn_lua_unknown(L, "output: the elements", name, names);
 }
 
+/// soft:elastic_forces(): of the elements on every node.
+static int soft_elastic_forces(lua_State *L) {
+    const soft s = check_soft(L);
+    double *forces = lua_newuserdatauv(L, ((size_t)s.tree->nv + 1) * sizeof *forces, 0);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_element_forces(s.w->world, s.body->parts.elements, true, forces, &err), &err);
+    return push_vectors(L, forces, s.nv, s.body->mesh->node_count);
+}
+
 // -------------------------------------------------------------------------------------------------------------- class
 
 static const char *const soft_properties[] = {"name", "node_count", NULL};
@@ -363,6 +372,7 @@ void stn_lua_open_soft(lua_State *L) {
                                        {"pressure", soft_pressure},
                                        {"chamber_volume", soft_chamber_volume},
                                        {"output", soft_output},
+                                       {"elastic_forces", soft_elastic_forces},
                                        {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", soft_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_SOFT, methods, meta, get_soft, soft_properties);

@@ -74,7 +74,7 @@ typedef struct run {
     double *w, *w_inverse, *diagonal, *D2;       // diagonal of W, 1 over it, diagonal of A, 1 over it
     double *free;                                // 1 where no constraint acts, else 0
     double *b, *v, *v_before, *p, *r, *r_before; // r = A v - b, r_before = A v_before; p becomes v'
-    double *q, *q_next, *work;                   // J^T of gamma and gamma_next
+    double *q, *q_next, *q_spring, *work;        // J^T of gamma and gamma_next, and of springs
     // impulses (row_count)
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
@@ -124,14 +124,17 @@ STN_KERNEL static void step_diagonal(const run *s, const cond_chunk *chunk, sums
     out->back = cond_total(back);
 }
 
-/// The same of a dense tree, whose W is the inverse.
-static void step_dense(const run *s, const cond_chunk *chunk, sums *out) {
+/// The same of a body, whose r has the impulses of its springs taken off already.
+static void step_body(const run *s, const cond_chunk *chunk, sums *out) {
+    const double *q_spring = s->q_spring;
     for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
-        out->inertia += s->D2[k] * (s->r[k] * s->r[k]);
+        const double Av = s->r[k] + q_spring[k];
+        out->inertia += s->D2[k] * (Av * Av);
+        out->impulse += s->free[k] * s->D2[k] * (q_spring[k] * q_spring[k]);
         s->r[k] -= s->b[k];
         s->work[k] = s->r[k] - s->q[k];
     }
-    cond_weigh(&s->layout.trees[chunk->tree], chunk->place, chunk->width, s->w, s->work, s->p);
+    cond_weigh(&s->layout.bodies[chunk->body], chunk->place, chunk->width, s->w, s->work, s->p);
     for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
         const double own = s->free[k] * s->r[k];
         s->p[k] = s->v[k] - s->alpha * s->p[k];
@@ -140,23 +143,36 @@ static void step_dense(const run *s, const cond_chunk *chunk, sums *out) {
     }
 }
 
-/// p from r = A v.
+/// r = A v, less the impulses of springs.
+static void multiply(run *s, const cond_chunk *chunk) {
+    cond_product(&s->layout, chunk, s->v, s->r);
+    const cond_body *body = chunk->body >= 0 ? &s->layout.bodies[chunk->body] : NULL;
+    if (body == NULL || body->first_spring == body->end_spring) {
+        return;
+    }
+    cond_spring_impulses(&s->layout, body, s->v, s->gamma_next, s->q_spring);
+    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
+        s->r[k] -= s->q_spring[k];
+    }
+}
+
+/// p, from r as multiply leaves it.
 static void step_chunk(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
     const cond_chunk *chunk = &s->layout.chunks[index];
     sums *out = &s->chunk_sums[index];
     *out = (sums){0};
-    if (s->layout.trees[chunk->tree].inverse == NULL) {
+    if (chunk->body < 0) {
         step_diagonal(s, chunk, out);
     } else {
-        step_dense(s, chunk, out);
+        step_body(s, chunk, out);
     }
 }
 
 static void multiply_and_step(void *user, int32_t index, int32_t worker) {
     run *s = user;
-    cond_product(&s->layout, &s->layout.chunks[index], s->v, s->r);
+    multiply(s, &s->layout.chunks[index]);
     step_chunk(user, index, worker);
 }
 
@@ -185,10 +201,10 @@ static void multiply_and_compare(void *user, int32_t index, int32_t worker) {
     run *s = user;
     const cond_chunk *chunk = &s->layout.chunks[index];
     sums out = {0};
-    cond_product(&s->layout, chunk, s->v, s->r);
-    if (s->layout.trees[chunk->tree].inverse == NULL) {
+    multiply(s, chunk);
+    if (chunk->body < 0) {
         compare_diagonal(s, chunk, &out);
-    } else { // W is the inverse of A: z^T W z and s^T W^-1 s are s^T z
+    } else { // W is the inverse: z^T W z and s^T W^-1 s are s^T z, where springs are within their bounds
         for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
             out.s_z += (s->v[k] - s->v_before[k]) * (s->r[k] - s->r_before[k]);
             s->r_before[k] = s->r[k];
@@ -252,11 +268,11 @@ static void step_units(void *user, int32_t index, int32_t worker) {
         for (int32_t i = unit->place; i < end; i++) {
             s->work[i] = s->r[i] - s->q_next[i];
         }
-        cond_weigh(&s->layout.trees[unit->tree], unit->place, unit->width, s->w, s->work, s->p);
+        cond_weigh(unit->body, unit->place, unit->width, s->w, s->work, s->p);
         for (int32_t i = unit->place; i < end; i++) {
-            const double next = s->v[i] - s->alpha * s->p[i];
+            const double next = s->v[i] - s->alpha * s->p[i], q = s->q_next[i] + s->q_spring[i];
             out.momentum += s->D2[i] * (s->work[i] * s->work[i]);
-            out.impulse += s->D2[i] * (s->q_next[i] * s->q_next[i]);
+            out.impulse += s->D2[i] * (q * q);
             out.back += s->work[i] * (next - s->v_before[i]);
             s->p[i] = next;
         }
@@ -331,7 +347,7 @@ static void advance_contacts(void *user, int32_t index, int32_t worker) {
     for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_count); k++) {
         const cond_contact *contact = &s->contacts.contacts[s->contacts.others[k]];
         const size_t row = (size_t)contact->row, rows = (size_t)contact->rows;
-        if (s->ahead && contact->on_bodies) {
+        if (s->ahead && cond_contact_leads(contact)) {
             advance(&s->next, rows, s->gamma_next + row, s->gamma + row, s->gamma_before + row);
         } else {
             for (size_t r = row; r < row + rows; r++) {
@@ -347,7 +363,7 @@ static void advance_units(void *user, int32_t index, int32_t worker) {
     for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_unit_count); k++) {
         const int32_t number = s->contacts.other_units[k];
         const cond_unit *unit = &s->contacts.units[number];
-        if (s->ahead && unit->on_bodies) {
+        if (s->ahead && unit->ahead) {
             cond_unit_gather(&s->contacts, number, s->gamma, s->q);
             continue;
         }
@@ -383,6 +399,9 @@ static double error_of(run *s, const sums *all) {
         largest = s->maps[k] <= largest ? largest : s->maps[k];
         sum += s->squares[k];
         speed = pushed ? fmax(speed, s->speeds[k]) : speed;
+    }
+    if (!isfinite(largest) || !isfinite(all->momentum + all->inertia + all->impulse)) {
+        return (double)NAN;
     }
     const double allowed = fmax(s->contacts.rounding, control->tolerance * speed);
     const double map = sqrt(largest) / fmax(allowed, DBL_MIN);
@@ -509,7 +528,7 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
             // the proximal operator with momentum, and the last resorts, are slow but sure
             const bool sure = s->how == COND_PROXIMAL && s->acceleration == MOMENTUM, late = info->fallbacks > 1;
             const double enough = sure || late ? 0.95 : 0.5;
-            if (!isfinite(error) && info->iterations == 0) {
+            if (isnan(error) && info->iterations == 0) {
                 return stn_fail(err, STN_ERR_NUMERIC,
                                 "the residual of the start is %g: numbers of the problem are too "
                                 "large",
@@ -570,9 +589,9 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
         return status;
     }
     const cond_layout *layout = &s->layout;
-    double **const vectors[] = {&s->w,        &s->w_inverse, &s->diagonal, &s->D2,   &s->free,
-                                &s->b,        &s->v,         &s->v_before, &s->p,    &s->r,
-                                &s->r_before, &s->q,         &s->q_next,   &s->work, &s->best_v};
+    double **const vectors[] = {&s->w,      &s->w_inverse, &s->diagonal, &s->D2,    &s->free,     &s->b,
+                                &s->v,      &s->v_before,  &s->p,        &s->r,     &s->r_before, &s->q,
+                                &s->q_next, &s->q_spring,  &s->work,     &s->best_v};
     double **const impulses[] = {&s->gamma, &s->gamma_before, &s->gamma_next, &s->best_gamma};
     double **const parts[] = {&s->maps, &s->squares, &s->speeds};
     double *dofs = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
@@ -616,7 +635,8 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
         cond_pack(layout, problem->free_impulse, s->r);
         for (int32_t k = 0; k < layout->chunk_count; k++) {
             const cond_chunk *chunk = &layout->chunks[k];
-            cond_weigh(&layout->trees[chunk->tree], chunk->place, chunk->width, s->w, s->r, s->p);
+            const cond_body *body = chunk->body >= 0 ? &layout->bodies[chunk->body] : NULL;
+            cond_weigh(body, chunk->place, chunk->width, s->w, s->r, s->p);
         }
         for (int32_t i = 0; i < s->contacts.count; i++) {
             cond_contact_residual(&s->contacts, i, s->coulomb, s->p, s->gamma, &s->contacts.speed);

@@ -8,34 +8,6 @@
 
 // ------------------------------------------------------------------------------------------------------------- pieces
 
-/// Pieces of one constraint; counts without `out`.
-static int32_t split(const cond_layout *layout, int32_t index, cond_piece *out) {
-    const stn_constraint *c = &layout->problem->constraints[index];
-    int32_t count = 0;
-    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
-        const stn_jacobian *J = stn_constraint_block(c, k);
-        const cond_tree *tree = &layout->trees[J->tree];
-        const bool dense = J->node_count == 0;
-        const int32_t m = dense ? tree->size : J->node_size, nodes = dense ? tree->nodes : J->node_count;
-        for (int32_t b = 0; b < nodes; b++, count++) {
-            if (out == NULL) {
-                continue;
-            }
-            const int32_t node = dense ? b : J->node[b];
-            out[count] = (cond_piece){.J = J->values + (size_t)b * (size_t)(dense ? m : m * c->rows),
-                                      .pitch = dense ? tree->A->n : m,
-                                      .columns = m,
-                                      .place = cond_place(tree, m * node),
-                                      .constraint = index,
-                                      .row = c->row,
-                                      .rows = c->rows,
-                                      // until units are numbered: by the first place of the node
-                                      .unit = tree->place + (tree->nodes > 1 ? node * tree->stride : 0)};
-        }
-    }
-    return count;
-}
-
 /// Numbers the units that pieces act on, by place, and lists their pieces.
 static bool find_units(cond_contacts *c, stn_arena *arena) {
     const cond_layout *layout = c->layout;
@@ -53,12 +25,15 @@ static bool find_units(cond_contacts *c, stn_arena *arena) {
         return false;
     }
     int32_t unit = 0, at = 0;
-    for (int32_t t = 0; t < layout->problem->tree_count; t++) {
-        const cond_tree *tree = &layout->trees[t];
-        for (int32_t i = 0; i < tree->nodes; i++) {
-            const int32_t place = tree->place + i * tree->stride, pieces = number[place / 4];
+    for (int32_t k = 0; k < layout->chunk_count; k++) {
+        const cond_chunk *chunk = &layout->chunks[k];
+        const cond_body *body = chunk->body >= 0 ? &layout->bodies[chunk->body] : NULL;
+        const int32_t width = body != NULL ? body->width : layout->trees[chunk->tree].stride;
+        for (int32_t place = chunk->place; place < chunk->place + chunk->width; place += width) {
+            const int32_t pieces = number[place / 4];
             if (pieces > 0) {
-                c->units[unit] = (cond_unit){.tree = t, .place = place, .width = tree->stride, .first = at, .end = at};
+                c->units[unit] = (cond_unit){
+                    .tree = chunk->tree, .body = body, .place = place, .width = width, .first = at, .end = at};
                 number[place / 4] = unit++;
                 at += pieces;
             }
@@ -80,6 +55,9 @@ static bool is_nodal(const cond_contacts *c, int32_t i, cond_nodal *out) {
         return false;
     }
     const cond_unit *unit = &c->units[piece->unit];
+    if (unit->body != NULL) {
+        return false;
+    }
     const cond_tree *tree = &c->layout->trees[unit->tree];
     const double *J = piece->J, *R = c->R + contact->row;
     if (tree->A->form != STN_MATRIX_NODAL || tree->size != 3 || piece->pitch != 3 || unit->end - unit->first != 1 ||
@@ -113,6 +91,9 @@ static bool sort_out(cond_contacts *c, stn_arena *arena) {
         return false;
     }
     for (int32_t i = 0; i < c->count; i++) {
+        if (c->layout->is_spring[i]) {
+            continue;
+        }
         if (is_nodal(c, i, &c->nodal[c->nodal_count])) {
             c->units[c->pieces[c->contacts[i].first].unit].nodal = true;
             c->nodal_count++;
@@ -137,16 +118,35 @@ static void add_virtual_nodes(cond_contacts *c, double virtual_node) {
         int32_t bodies = 0, last = -1;
         for (int32_t k = contact->first; k < contact->end; k++) {
             const cond_unit *unit = &c->units[c->pieces[k].unit];
-            const cond_tree *tree = &c->layout->trees[unit->tree];
-            const bool alone = tree->A->form == STN_MATRIX_NODAL && tree->size == 3 &&
+            const cond_tree *tree = unit->body == NULL ? &c->layout->trees[unit->tree] : NULL;
+            const bool alone = tree != NULL && tree->A->form == STN_MATRIX_NODAL && tree->size == 3 &&
                                contact->end - contact->first <= 2 && unit->end - unit->first == 1;
-            bodies += !alone && unit->tree != last; // a face has one virtual node, not one for each corner
-            last = alone ? last : unit->tree;
+            const int32_t own = unit->body != NULL ? unit->body->place : c->layout->trees[unit->tree].place;
+            bodies += !alone && own != last; // a face has one virtual node, not one for each corner
+            last = alone ? last : own;
         }
         for (int32_t r = contact->row; contact->cone && r < contact->row + contact->rows; r++) {
             c->R[r] += bodies * virtual_node;
         }
     }
+}
+
+/// Sum of |J v_star| over a row.
+static double row_size(const stn_problem *p, const stn_constraint *c, int32_t r) {
+    double sum = 0.0;
+    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+        const stn_jacobian *J = stn_constraint_block(c, k);
+        const double *v = p->v_star + p->trees[J->tree].dof_start;
+        const int32_t m = J->node_count > 0 ? J->node_size : p->trees[J->tree].A.n;
+        for (int32_t b = 0; b < (J->node_count > 0 ? J->node_count : 1); b++) {
+            const double *row = J->values + (size_t)(m * (c->rows * b + r));
+            const double *x = v + (J->node_count > 0 ? m * J->node[b] : 0);
+            for (int32_t l = 0; l < m; l++) {
+                sum += fabs(row[l] * x[l]);
+            }
+        }
+    }
+    return sum;
 }
 
 /// What tolerances are relative to.
@@ -159,17 +159,7 @@ static void find_speeds(cond_contacts *c) {
         for (int32_t r = 0; r < from->rows; r++) {
             const int32_t row = from->row + r;
             const double least = fmax(fmax(p->lo[row], -p->hi[row]), 0.0);
-            double sum = fabs(p->bias[row]);
-            for (int32_t k = c->contacts[i].first; k < c->contacts[i].end; k++) {
-                const cond_piece *piece = &c->pieces[k];
-                const cond_tree *tree = &c->layout->trees[c->units[piece->unit].tree];
-                const int32_t at = piece->place - tree->place;
-                const double *v = p->v_star + p->trees[c->units[piece->unit].tree].dof_start +
-                                  at / tree->stride * tree->size + at % tree->stride;
-                for (int32_t l = 0; l < piece->columns; l++) {
-                    sum += fabs(piece->J[(size_t)r * (size_t)piece->pitch + (size_t)l] * v[l]);
-                }
-            }
+            const double sum = fabs(p->bias[row]) + row_size(p, from, r);
             c->rounding = fmax(c->rounding, 16.0 * DBL_EPSILON * sum);
             if (stn_constraint_has_cone(from) && r < 2) {
                 c->contacts[i].fuzz = fmax(c->contacts[i].fuzz, c->contacts[i].mu[r] * DBL_EPSILON * sum);
@@ -185,7 +175,7 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
     const stn_problem *p = layout->problem;
     *out = (cond_contacts){.layout = layout, .count = p->constraint_count};
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        out->piece_count += split(layout, i, NULL);
+        out->piece_count += layout->is_spring[i] ? 0 : cond_split(layout, i, NULL);
     }
     out->contacts = STN_ARENA_ZEROED(arena, p->constraint_count + 1, cond_contact);
     out->pieces = STN_ARENA(arena, out->piece_count + 1, cond_piece);
@@ -208,18 +198,11 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
                                   .cone = stn_constraint_has_cone(c),
                                   .mu = {c->mu1, c->set == STN_SET_CONE ? c->mu1 : c->mu2},
                                   .omega = c->w_trace > 0.0 ? c->w_trace / c->rows : 1.0};
-        at += split(layout, i, out->pieces + at);
+        at += layout->is_spring[i] ? 0 : cond_split(layout, i, out->pieces + at);
         contact->end = at;
     }
     if (!find_units(out, arena)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
-    }
-    for (int32_t k = 0; k < out->piece_count; k++) {
-        cond_contact *contact = &out->contacts[out->pieces[k].constraint];
-        contact->on_bodies |= layout->trees[out->units[out->pieces[k].unit].tree].A->form != STN_MATRIX_NODAL;
-    }
-    for (int32_t k = 0; k < out->piece_count; k++) {
-        out->units[out->pieces[k].unit].on_bodies |= out->contacts[out->pieces[k].constraint].on_bodies;
     }
     add_virtual_nodes(out, virtual_node);
     if (!sort_out(out, arena)) {
@@ -233,16 +216,16 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
 
 /// B (rows x rows) = J W J^T of one piece.
 static void piece_block(const cond_contacts *c, const cond_piece *piece, const double *w, double *work, double *B) {
-    const cond_tree *tree = &c->layout->trees[c->units[piece->unit].tree];
+    const cond_body *body = c->units[piece->unit].body;
     for (int32_t r = 0; r < piece->rows; r++) {
         const double *row = piece->J + (size_t)r * (size_t)piece->pitch;
         for (int32_t k = 0; k < piece->columns; k++) {
             double sum = 0.0;
-            if (tree->inverse == NULL) {
+            if (body == NULL) {
                 sum = w[piece->place + k] * row[k];
             } else {
-                const double *inverse = tree->inverse + (size_t)(piece->place - tree->place + k) * (size_t)tree->size +
-                                        (piece->place - tree->place);
+                const double *inverse = body->inverse + (size_t)(piece->place - body->place + k) * (size_t)body->size +
+                                        (piece->place - body->place);
                 for (int32_t l = 0; l < piece->columns; l++) {
                     sum += inverse[l] * row[l];
                 }
@@ -278,7 +261,6 @@ static double block_bound(const double *B) {
 static double coupling_of(const cond_contacts *c, const cond_unit *unit, const double *w, const double *own, double *x,
                           double *const work[2]) {
     enum { POWER = 10 };
-    const cond_tree *tree = &c->layout->trees[unit->tree];
     double most = 0.0, largest = 1.0;
     uint64_t seed = 1;
     for (int32_t e = unit->first; e < unit->end; e++) {
@@ -306,7 +288,7 @@ static double coupling_of(const cond_contacts *c, const cond_unit *unit, const d
                 }
             }
         }
-        cond_weigh(tree, unit->place, unit->width, w, q, Wq);
+        cond_weigh(unit->body, unit->place, unit->width, w, q, Wq);
         for (int32_t e = unit->first; e < unit->end; e++) {
             const cond_piece *piece = &c->pieces[c->incident[e]];
             for (int32_t r = 0; r < piece->rows; r++) {
@@ -352,17 +334,24 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
     }
     for (int32_t i = 0; i < c->count; i++) {
         memset(c->contacts[i].bound, 0, sizeof c->contacts[i].bound);
+        c->contacts[i].body_part = 0.0;
     }
     for (int32_t k = 0; k < c->unit_count; k++) {
         const cond_unit *unit = &c->units[k];
         const double coupling = unit->nodal ? 1.0 : coupling_of(c, unit, w, own, x, work);
         for (int32_t e = unit->first; e < unit->end; e++) {
             const cond_piece *piece = &c->pieces[c->incident[e]];
+            const bool on_body = unit->body != NULL || c->layout->trees[unit->tree].A->form != STN_MATRIX_NODAL;
             for (int32_t r = 0; r < piece->rows; r++) {
-                c->contacts[piece->constraint].bound[r] +=
-                    coupling * own[STN_MAX_ROWS * (size_t)c->incident[e] + (size_t)r];
+                const double bound = coupling * own[STN_MAX_ROWS * (size_t)c->incident[e] + (size_t)r];
+                c->contacts[piece->constraint].bound[r] += bound;
+                c->contacts[piece->constraint].body_part += on_body ? bound : -bound;
             }
         }
+    }
+    for (int32_t k = 0; k < c->piece_count; k++) {
+        const cond_contact *contact = &c->contacts[c->pieces[k].constraint];
+        c->units[c->pieces[k].unit].ahead |= cond_contact_leads(contact);
     }
     return STN_OK;
 }
@@ -509,6 +498,9 @@ void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, do
 double cond_contact_residual(const cond_contacts *c, int32_t i, bool coulomb, const double *v, const double *gamma,
                              double *speed) {
     const cond_contact *contact = &c->contacts[i];
+    if (c->layout->is_spring[i]) {
+        return 0.0; // its impulse is that of v
+    }
     const stn_problem *p = c->layout->problem;
     const double *R = c->R + contact->row;
     double u[STN_MAX_ROWS], x[STN_MAX_ROWS];

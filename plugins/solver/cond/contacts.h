@@ -7,33 +7,26 @@
 #include "common/cone.h"
 #include "layout.h"
 
-/// The part of a Jacobian that acts on one node, or on a tree that is not nodal.
-typedef struct cond_piece {
-    const double *J; // (rows x columns), a row every `pitch`
-    int32_t pitch, columns;
-    int32_t place; // of its velocities
-    int32_t constraint, row, rows;
-    int32_t unit; // index into units
-} cond_piece;
-
 /// A constraint.
 typedef struct cond_contact {
     int32_t first, end; // pieces
     int32_t row, rows;
     bool cone;
-    bool on_bodies;             // it acts on a tree that is not nodal
+    double body_part;           // what bodies have in the sum of `bound`, less what nodes have
     double mu[2];               // along t1, t2
     double omega;               // of the natural map, as the certificate has it
     double fuzz;                // what rounding of a slip makes of mu |v_t| [m/s]
     double bound[STN_MAX_ROWS]; // [1/kg] no less than J W J^T is; of a cone one number
 } cond_contact;
 
-/// A node, or a tree that is not nodal, which some constraint acts on.
+/// A node, a body, or a tree that is neither nodal nor one, which some constraint acts on.
 typedef struct cond_unit {
-    int32_t tree, place, width; // width: of its velocities with padding
-    bool on_bodies;             // some constraint on it is
-    bool nodal;                 // that of a nodal contact
-    int32_t first, end;         // of `incident`
+    int32_t tree;          // -1 of a body
+    const cond_body *body; // NULL: it is none
+    int32_t place, width;  // width: of its velocities with padding
+    bool ahead;            // some constraint on it is carried ahead
+    bool nodal;            // that of a nodal contact
+    int32_t first, end;    // of `incident`
 } cond_unit;
 
 /// How a contact's law is solved in one shot.
@@ -42,6 +35,12 @@ typedef enum cond_operator {
     COND_PROXIMAL, // its convex relaxation: the nearest point of the cone
     COND_SHIFTED,  // Coulomb's law as the relaxation with v_n raised by mu |v_t| of the velocity before [desaxce-1998]
 } cond_operator;
+
+/// Does a constraint move bodies at least as much as nodes? Then its impulse is the state that is left, W of bodies
+/// being exact, and is carried ahead as v is.
+static inline bool cond_contact_leads(const cond_contact *contact) {
+    return contact->body_part >= 0.0;
+}
 
 /// A contact that is nodal as the paper has it: on one node of three dofs, which nothing else acts on, round friction.
 typedef struct cond_nodal {

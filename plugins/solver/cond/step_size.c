@@ -14,7 +14,7 @@ void cond_frobenius(const cond_layout *layout, double *w, double *d) {
         const cond_tree *tree = &layout->trees[t];
         const stn_matrix *A = tree->A;
         double *own = w + tree->place, *mean = d + tree->place;
-        if (A->form == STN_MATRIX_DIAGONAL) {
+        if (tree->body < 0 && A->form == STN_MATRIX_DIAGONAL) {
             for (int32_t k = 0; k < tree->size; k++) {
                 own[k] = 1.0 / A->values[k];
             }
@@ -60,6 +60,10 @@ void cond_scale(const cond_layout *layout, double limit, bool raise, int32_t ite
         x[k] = w[k] > 0.0 ? ((double)(seed >> 11) * 0x1p-53 - 0.5) * sqrt(w[k]) : 0.0;
     }
     for (int32_t first = 0, last = 0; first < layout->chunk_count; first = last) {
+        last = first + 1;
+        if (layout->chunks[first].body >= 0) {
+            continue;
+        }
         const cond_tree *tree = &layout->trees[layout->chunks[first].tree];
         const int32_t begin = tree->place, end = begin + tree->nodes * tree->stride;
         while (last < layout->chunk_count && layout->chunks[last].tree == layout->chunks[first].tree) {

@@ -476,7 +476,7 @@ static void test_profile_tells_the_stages(void **state) {
     if (number(json, "profiled_steps") > 0.0) { // else the machine left none alone
         double solve = number(stages, "solve"), collision = number(stages, "collision");
         double parts = number(phases, "set_up") + number(phases, "hessian") + number(phases, "factor") +
-                       number(phases, "line_search");
+                       number(phases, "line_search") + number(phases, "delassus");
         assert_true(parts >= 0.0 && parts <= solve); // their clock runs inside of the stage's
         assert_true(number(phases, "broad_phase") + number(phases, "narrow_phase") <= collision);
     }

@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- An arm folds a soft mat: paper COND [lee-2023], section V-C3. A Panda holds the far edge of a mat of 1,458 nodes and 4,056 tetrahedra
+-- and lays it over the near one, then waits. The dynamics index is the norm of the elastic forces.
+local stn = require "stiction"
+local figures = require "cond_figures"
+local lattice = require "lattice"
+local with_file = require "tetrahedra"
+
+local p = figures.declare {
+  young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa
+  poisson = 0,    -- 0: by the seed, 0.3 to 0.4
+  mu = 0,         -- 0: by the seed, 0.1 to 0.5
+  cells = 26,     -- along an edge
+  size = 0.3,     -- edge of the mat [m]
+  thickness = 0.005, -- [m]
+  damping = 0.0,  -- [s]
+  dt = 0.01,      -- [s]
+  fold = 2.0,     -- how long the fold takes [s]
+  seconds = 2.5,
+}
+local drawn = figures.draw(p.seed, { young = { 5e4, 1e5 }, poisson = { 0.3, 0.4 }, mu = { 0.1, 0.5 } })
+local young, poisson, mu = p.young > 0 and p.young or drawn.young, p.poisson > 0 and p.poisson or drawn.poisson, p.mu > 0 and p.mu or drawn.mu
+
+local world = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p) }
+world:ground { mu = mu }
+local half, low = p.size / 2, p.thickness / 2 + 1e-5
+local clip = world:box { name = "clip", size = { 0.02, 0.06, 0.004 }, mass = 0.02, xyz = { half + 0.01, 0, low }, mask = 0, color = { 0.3, 0.3, 0.35 } }
+local vertices, tetrahedra = lattice({ p.size, p.size, p.thickness }, { p.cells, p.cells, 1 })
+local mat = with_file(vertices, tetrahedra, function(path)
+  return world:soft { name = "mat", mesh = path, young = young, poisson = poisson, density = 1000, damping = p.damping, mu = mu,
+    xyz = { 0, 0, low }, color = { 0.2, 0.5, 0.75 }, self_collision = true, contact_thickness = 5e-4,
+    attach = { link = clip, nodes = { box = { { half - 1e-6, -0.031, -1 }, { half + 1e-6, 0.031, 1 } } } } }
+end)
+local arm = world:load { "models/panda/panda.urdf", name = "arm", fixed = true, base = { xyz = { -0.45, 0, 0 } } }
+world:disable_collisions(arm)
+world:constraint { "weld", a = { arm, "panda_link8" }, b = clip, a_pose = { xyz = { 0, 0, 0.03 }, rpy = { math.pi, 0, 0 } } }
+world:controller { "joint_pd", target = arm, kp = 6000, kd = 300, gravity_compensation = true }
+
+local function flange(x, z) return stn.pose { xyz = { x, 0, z }, axes = { z = { 0, 0, -1 }, x = { 1, 0, 0 } } } end
+arm:set_q(assert(arm:inverse_kinematics { link = "panda_link8", pose = flange(half + 0.01, low + 0.03), nearest = true }))
+local way = {}
+for i = 1, 24 do
+  local angle = math.pi * i / 24
+  way[i] = flange((half + 0.01) * math.cos(angle), low + 0.03 + 0.85 * half * math.sin(angle) + 0.008 * i / 24)
+end
+local folding = stn.task("fold", function() arm:follow(way, { link = "panda_link8", seconds = p.fold, tolerance = 0.05 }) end)
+
+local sums, count = figures.log(world, function() return figures.internal_force(mat) end)
+for step in world:run { seconds = p.seconds } do count(step) end
+figures.report(sums)
+local edge = mat:position { box = { { half - 1e-6, -1, -1 }, { half + 1e-6, 1, 1 } } }
+print(("E %.1f kPa, nu %.2f, mu %.2f: %d nodes, the far edge lies at x = %.3f m, z = %.4f m"):format(young / 1e3, poisson, mu, mat.node_count, edge[1], edge[3]))
+stn.check("the mat is folded", { value = edge[1], limit = -0.6 * half, unit = "m" })
+stn.check("no step is unsolved", { value = sums.unsolved, limit = p.threshold > 0 and sums.steps or 0 })
