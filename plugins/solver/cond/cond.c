@@ -63,6 +63,7 @@ typedef struct run {
     const cond_config *config;
     const stn_solve_control *control;
     cond_layout layout;
+    cond_ties ties;
     cond_contacts contacts;
     stn_threads *threads; // NULL: too small for them
     cond_operator how;
@@ -71,16 +72,16 @@ typedef struct run {
     double alpha;      // step sizes are alpha W
     double safe_alpha; // with which no eigenvalue of alpha W A is larger than one, about
     // padded vectors
-    double *w, *w_inverse, *diagonal, *D2;       // diagonal of W, 1 over it, diagonal of A, 1 over it
-    double *free;                                // 1 where no constraint acts, else 0
-    double *b, *v, *v_before, *p, *r, *r_before; // r = A v - b, r_before = A v_before; p becomes v'
-    double *q, *q_next, *q_spring, *work;        // J^T of gamma and gamma_next, and of springs
+    double *w, *w_inverse, *diagonal, *D2;          // diagonal of W, 1 over it, diagonal of A, 1 over it
+    double *free;                                   // 1 where no constraint acts, else 0
+    double *b, *v, *v_before, *p, *r, *r_before;    // r = A v - b, r_before = A v_before; p becomes v'
+    double *q, *q_next, *q_spring, *work, *scratch; // J^T of gamma and gamma_next, and of springs
     // impulses (row_count)
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
     double *best_v, *best_gamma, error;
-    // by chunk, group of nodal contacts, of units, of constraints
-    sums *chunk_sums, *nodal_sums, *unit_sums;
+    // by chunk, group of nodal contacts, group of units, body; by group of constraints
+    sums *chunk_sums, *nodal_sums, *unit_sums, *body_sums;
     double *maps, *squares, *speeds;
     update next;
     bool ahead; // impulses on bodies are carried ahead, too
@@ -124,39 +125,7 @@ STN_KERNEL static void step_diagonal(const run *s, const cond_chunk *chunk, sums
     out->back = cond_total(back);
 }
 
-/// The same of a body, whose r has the impulses of its springs taken off already.
-static void step_body(const run *s, const cond_chunk *chunk, sums *out) {
-    const double *q_spring = s->q_spring;
-    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
-        const double Av = s->r[k] + q_spring[k];
-        out->inertia += s->D2[k] * (Av * Av);
-        out->impulse += s->free[k] * s->D2[k] * (q_spring[k] * q_spring[k]);
-        s->r[k] -= s->b[k];
-        s->work[k] = s->r[k] - s->q[k];
-    }
-    cond_weigh(&s->layout.bodies[chunk->body], chunk->place, chunk->width, s->w, s->work, s->p);
-    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
-        const double own = s->free[k] * s->r[k];
-        s->p[k] = s->v[k] - s->alpha * s->p[k];
-        out->momentum += s->D2[k] * (own * own);
-        out->back += own * (s->p[k] - s->v_before[k]);
-    }
-}
-
-/// r = A v, less the impulses of springs.
-static void multiply(run *s, const cond_chunk *chunk) {
-    cond_product(&s->layout, chunk, s->v, s->r);
-    const cond_body *body = chunk->body >= 0 ? &s->layout.bodies[chunk->body] : NULL;
-    if (body == NULL || body->first_spring == body->end_spring) {
-        return;
-    }
-    cond_spring_impulses(&s->layout, body, s->v, s->gamma_next, s->q_spring);
-    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
-        s->r[k] -= s->q_spring[k];
-    }
-}
-
-/// p, from r as multiply leaves it.
+/// p of nodes, from r = A v; of bodies and tied nodes follows it below. r -= b, of all.
 static void step_chunk(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
@@ -165,15 +134,75 @@ static void step_chunk(void *user, int32_t index, int32_t worker) {
     *out = (sums){0};
     if (chunk->body < 0) {
         step_diagonal(s, chunk, out);
-    } else {
-        step_body(s, chunk, out);
+        return;
+    }
+    for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
+        out->inertia += s->D2[k] * (s->r[k] * s->r[k]);
+        s->r[k] -= s->b[k];
     }
 }
 
 static void multiply_and_step(void *user, int32_t index, int32_t worker) {
     run *s = user;
-    multiply(s, &s->layout.chunks[index]);
+    cond_product(&s->layout, &s->layout.chunks[index], s->v, s->r);
     step_chunk(user, index, worker);
+}
+
+/// v - alpha W (r - q) into p, of a body and its tied nodes; `out`: their sums, q being J^T of the impulses; NULL:
+/// none.
+static void weigh_body(run *s, int32_t number, const double *q, sums *out) {
+    const cond_bundle *bundle = &s->ties.bundles[number];
+    const cond_body *body = bundle->body;
+    for (int32_t k = bundle->first - 1; k < bundle->end; k++) {
+        const int32_t place = k < bundle->first ? body->place : s->ties.ties[k].place;
+        const int32_t size = k < bundle->first ? body->size : s->ties.ties[k].size;
+        for (int32_t i = place; i < place + size; i++) {
+            s->work[i] = s->r[i] - q[i];
+        }
+    }
+    cond_ties_apply(&s->ties, number, s->w, s->work, s->p, s->scratch);
+    for (int32_t k = bundle->first - 1; k < bundle->end; k++) {
+        const int32_t place = k < bundle->first ? body->place : s->ties.ties[k].place;
+        const int32_t size = k < bundle->first ? body->size : s->ties.ties[k].size;
+        for (int32_t i = place; i < place + size; i++) {
+            s->p[i] = s->v[i] - s->alpha * s->p[i];
+            if (out != NULL) {
+                const double all = q[i] + s->q_spring[i];
+                out->momentum += s->D2[i] * (s->work[i] * s->work[i]);
+                out->impulse += s->D2[i] * (all * all);
+                out->back += s->work[i] * (s->p[i] - s->v_before[i]);
+            }
+        }
+    }
+}
+
+/// r of a body and its tied nodes, less what springs and ties do at v; then p.
+static void begin_body(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    const cond_bundle *bundle = &s->ties.bundles[index];
+    const cond_body *body = bundle->body;
+    if (body->first_spring < body->end_spring || bundle->first < bundle->end) {
+        cond_ties_impulses(&s->ties, index, s->v, s->gamma_next, s->q_spring);
+        for (int32_t i = body->place; i < body->place + body->size; i++) {
+            s->r[i] -= s->q_spring[i];
+        }
+        for (int32_t k = bundle->first; k < bundle->end; k++) {
+            const cond_tie *tie = &s->ties.ties[k];
+            for (int32_t i = tie->place; i < tie->place + tie->size; i++) {
+                s->r[i] -= s->q_spring[i];
+            }
+        }
+    }
+    weigh_body(s, index, s->q, NULL);
+}
+
+/// v' of a body and its tied nodes, with sums.
+static void end_body(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    s->body_sums[index] = (sums){0};
+    weigh_body(s, index, s->q_next, &s->body_sums[index]);
 }
 
 /// s^T W^-1 s, s^T z and z^T W z of s = v - v_before and z = A s, W being diagonal.
@@ -201,10 +230,10 @@ static void multiply_and_compare(void *user, int32_t index, int32_t worker) {
     run *s = user;
     const cond_chunk *chunk = &s->layout.chunks[index];
     sums out = {0};
-    multiply(s, chunk);
+    cond_product(&s->layout, chunk, s->v, s->r);
     if (chunk->body < 0) {
         compare_diagonal(s, chunk, &out);
-    } else { // W is the inverse: z^T W z and s^T W^-1 s are s^T z, where springs are within their bounds
+    } else { // W is the inverse: z^T W z and s^T W^-1 s are s^T z
         for (int32_t k = chunk->place; k < chunk->place + chunk->width; k++) {
             out.s_z += (s->v[k] - s->v_before[k]) * (s->r[k] - s->r_before[k]);
             s->r_before[k] = s->r[k];
@@ -212,6 +241,14 @@ static void multiply_and_compare(void *user, int32_t index, int32_t worker) {
         out.s_s = out.z_z = out.s_z;
     }
     s->chunk_sums[index] = out;
+}
+
+/// What springs and ties add to all three sums: their part of W^-1 is theirs of the Hessian.
+static void compare_body(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    run *s = user;
+    const double energy = cond_ties_energy(&s->ties, index, s->v, s->v_before);
+    s->body_sums[index] = (sums){.s_s = energy, .s_z = energy, .z_z = energy};
 }
 
 /// The whole step of nodal contacts. No impulse before is in p at their nodes.
@@ -255,7 +292,7 @@ static void solve_contacts(void *user, int32_t index, int32_t worker) {
     }
 }
 
-/// v' = v - alpha W (r - J^T gamma') of their units, with sums.
+/// J^T gamma' of their units; of nodes that are not tied v' = v - alpha W (r - J^T gamma'), too, with sums.
 static void step_units(void *user, int32_t index, int32_t worker) {
     (void)worker;
     run *s = user;
@@ -263,17 +300,15 @@ static void step_units(void *user, int32_t index, int32_t worker) {
     for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_unit_count); k++) {
         const int32_t number = s->contacts.other_units[k];
         const cond_unit *unit = &s->contacts.units[number];
-        const int32_t end = unit->place + unit->width;
         cond_unit_gather(&s->contacts, number, s->gamma_next, s->q_next);
-        for (int32_t i = unit->place; i < end; i++) {
-            s->work[i] = s->r[i] - s->q_next[i];
+        if (unit->body != NULL || s->ties.is_tied[unit->place / 4]) {
+            continue;
         }
-        cond_weigh(unit->body, unit->place, unit->width, s->w, s->work, s->p);
-        for (int32_t i = unit->place; i < end; i++) {
-            const double next = s->v[i] - s->alpha * s->p[i], q = s->q_next[i] + s->q_spring[i];
-            out.momentum += s->D2[i] * (s->work[i] * s->work[i]);
-            out.impulse += s->D2[i] * (q * q);
-            out.back += s->work[i] * (next - s->v_before[i]);
+        for (int32_t i = unit->place; i < unit->place + unit->width; i++) {
+            const double left = s->r[i] - s->q_next[i], next = s->v[i] - s->alpha * (s->w[i] * left);
+            out.momentum += s->D2[i] * (left * left);
+            out.impulse += s->D2[i] * (s->q_next[i] * s->q_next[i]);
+            out.back += left * (next - s->v_before[i]);
             s->p[i] = next;
         }
     }
@@ -500,26 +535,32 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
     enum { CHECK = 16, PATIENCE = 300 };
     const int32_t chunks = s->layout.chunk_count, nodal = groups(s->contacts.nodal_count);
     const int32_t others = groups(s->contacts.other_count), units = groups(s->contacts.other_unit_count);
+    const int32_t bodies = s->layout.body_count;
     double noted = (double)INFINITY; // error at the last real progress
     int32_t noted_at = 0;
     double moved = (double)INFINITY;
     for (;; info->iterations++) {
         if (s->barzilai_borwein) {
             stn_parallel_for(s->threads, chunks, multiply_and_compare, s);
+            stn_parallel_for(s->threads, bodies, compare_body, s);
             sums compared = {0};
             add(&compared, s->chunk_sums, chunks);
+            add(&compared, s->body_sums, bodies);
             s->alpha = barzilai_borwein(&compared, info->iterations, s->alpha);
             stn_parallel_for(s->threads, chunks, step_chunk, s);
         } else {
             stn_parallel_for(s->threads, chunks, multiply_and_step, s);
         }
+        stn_parallel_for(s->threads, bodies, begin_body, s);
         stn_parallel_for(s->threads, nodal, step_nodal, s);
         stn_parallel_for(s->threads, others, solve_contacts, s);
         stn_parallel_for(s->threads, units, step_units, s);
+        stn_parallel_for(s->threads, bodies, end_body, s);
         sums all = {0};
         add(&all, s->chunk_sums, chunks);
         add(&all, s->nodal_sums, nodal);
         add(&all, s->unit_sums, units);
+        add(&all, s->body_sums, bodies);
         const double size = sqrt(fmax(all.inertia, all.impulse)), momentum = sqrt(all.momentum);
         const bool balanced = momentum <= s->control->tolerance * size + s->control->absolute_tolerance;
         const bool last = info->iterations >= s->control->max_iterations || moved < s->config->velocity_threshold;
@@ -582,16 +623,19 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     stn_status status = cond_layout_build(problem, arena, &s->layout, err);
     const double damping = s->config->virtual_node_damping;
     if (status == STN_OK) {
-        status = cond_contacts_build(&s->layout, damping > 0.0 ? 1.0 / (damping * problem->dt) : 0.0, arena,
+        status = cond_ties_find(&s->layout, arena, &s->ties, err);
+    }
+    if (status == STN_OK) {
+        status = cond_contacts_build(&s->layout, &s->ties, damping > 0.0 ? 1.0 / (damping * problem->dt) : 0.0, arena,
                                      &s->contacts, err);
     }
     if (status != STN_OK) {
         return status;
     }
     const cond_layout *layout = &s->layout;
-    double **const vectors[] = {&s->w,      &s->w_inverse, &s->diagonal, &s->D2,    &s->free,     &s->b,
-                                &s->v,      &s->v_before,  &s->p,        &s->r,     &s->r_before, &s->q,
-                                &s->q_next, &s->q_spring,  &s->work,     &s->best_v};
+    double **const vectors[] = {&s->w,      &s->w_inverse, &s->diagonal, &s->D2,     &s->free,     &s->b,
+                                &s->v,      &s->v_before,  &s->p,        &s->r,      &s->r_before, &s->q,
+                                &s->q_next, &s->q_spring,  &s->work,     &s->best_v, &s->scratch};
     double **const impulses[] = {&s->gamma, &s->gamma_before, &s->gamma_next, &s->best_gamma};
     double **const parts[] = {&s->maps, &s->squares, &s->speeds};
     double *dofs = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
@@ -611,7 +655,8 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     s->chunk_sums = STN_ARENA_ZEROED(arena, layout->chunk_count + 1, sums);
     s->nodal_sums = STN_ARENA_ZEROED(arena, groups(s->contacts.nodal_count) + 1, sums);
     s->unit_sums = STN_ARENA_ZEROED(arena, groups(s->contacts.other_unit_count) + 1, sums);
-    if (!good || s->chunk_sums == NULL || s->nodal_sums == NULL || s->unit_sums == NULL) {
+    s->body_sums = STN_ARENA_ZEROED(arena, layout->body_count + 1, sums);
+    if (!good || s->body_sums == NULL || s->chunk_sums == NULL || s->nodal_sums == NULL || s->unit_sums == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
     }
     stn_problem_mass_times(problem, problem->v_star, NULL, dofs);
@@ -627,7 +672,10 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     const bool exact = s->acceleration == MOMENTUM || s->barzilai_borwein;
     cond_scale(layout, exact ? 1.0 : LIMIT, exact, POWER, s->w, (double *const[]){s->p, s->r});
     s->safe_alpha = exact ? 1.0 : 1.0 / LIMIT;
-    status = cond_contacts_weigh(&s->contacts, s->w, arena, err);
+    status = cond_ties_weigh(&s->ties, s->w, arena, err);
+    if (status == STN_OK) {
+        status = cond_contacts_weigh(&s->contacts, s->w, arena, err);
+    }
     if (status != STN_OK) {
         return status;
     }
@@ -653,6 +701,12 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     for (int32_t k = 0; k < s->contacts.unit_count; k++) {
         const cond_unit *unit = &s->contacts.units[k];
         memset(s->free + unit->place, 0, (size_t)unit->width * sizeof *s->free);
+    }
+    for (int32_t k = 0; k < layout->body_count; k++) {
+        memset(s->free + layout->bodies[k].place, 0, (size_t)layout->bodies[k].width * sizeof *s->free);
+    }
+    for (int32_t k = 0; k < s->ties.count; k++) {
+        memset(s->free + s->ties.ties[k].place, 0, (size_t)s->ties.ties[k].size * sizeof *s->free);
     }
     s->threads = layout->chunk_count >= CHUNKS_FOR_THREADS ? s->control->threads : NULL;
     return STN_OK;

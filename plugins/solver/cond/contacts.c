@@ -48,14 +48,14 @@ static bool find_units(cond_contacts *c, stn_arena *arena) {
 }
 
 /// Is it a nodal contact? Then it is written out.
-static bool is_nodal(const cond_contacts *c, int32_t i, cond_nodal *out) {
+static bool is_nodal(const cond_contacts *c, const cond_ties *ties, int32_t i, cond_nodal *out) {
     const cond_contact *contact = &c->contacts[i];
     const cond_piece *piece = &c->pieces[contact->first];
     if (!contact->cone || contact->mu[0] != contact->mu[1] || contact->end - contact->first != 1) {
         return false;
     }
     const cond_unit *unit = &c->units[piece->unit];
-    if (unit->body != NULL) {
+    if (unit->body != NULL || ties->is_tied[unit->place / 4]) {
         return false;
     }
     const cond_tree *tree = &c->layout->trees[unit->tree];
@@ -83,7 +83,7 @@ static bool is_nodal(const cond_contacts *c, int32_t i, cond_nodal *out) {
     return out->beta2 > 0.0;
 }
 
-static bool sort_out(cond_contacts *c, stn_arena *arena) {
+static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) {
     c->nodal = STN_ARENA(arena, c->count + 1, cond_nodal);
     c->others = STN_ARENA(arena, c->count + 1, int32_t);
     c->other_units = STN_ARENA(arena, c->unit_count + 1, int32_t);
@@ -94,7 +94,7 @@ static bool sort_out(cond_contacts *c, stn_arena *arena) {
         if (c->layout->is_spring[i]) {
             continue;
         }
-        if (is_nodal(c, i, &c->nodal[c->nodal_count])) {
+        if (is_nodal(c, ties, i, &c->nodal[c->nodal_count])) {
             c->units[c->pieces[c->contacts[i].first].unit].nodal = true;
             c->nodal_count++;
         } else {
@@ -170,8 +170,8 @@ static void find_speeds(cond_contacts *c) {
     }
 }
 
-stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, stn_arena *arena, cond_contacts *out,
-                               stn_error *err) {
+stn_status cond_contacts_build(const cond_layout *layout, const cond_ties *ties, double virtual_node, stn_arena *arena,
+                               cond_contacts *out, stn_error *err) {
     const stn_problem *p = layout->problem;
     *out = (cond_contacts){.layout = layout, .count = p->constraint_count};
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -205,7 +205,7 @@ stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, s
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
     }
     add_virtual_nodes(out, virtual_node);
-    if (!sort_out(out, arena)) {
+    if (!sort_out(out, ties, arena)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
     }
     find_speeds(out);

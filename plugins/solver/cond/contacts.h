@@ -6,6 +6,7 @@
 
 #include "common/cone.h"
 #include "layout.h"
+#include "ties.h"
 
 /// A constraint.
 typedef struct cond_contact {
@@ -71,8 +72,8 @@ typedef struct cond_contacts {
 
 /// `virtual_node` [1/kg]: 1/(k_v dt), what a virtual node between a contact and a body adds to R; 0: nothing.
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
-stn_status cond_contacts_build(const cond_layout *layout, double virtual_node, stn_arena *arena, cond_contacts *out,
-                               stn_error *err);
+stn_status cond_contacts_build(const cond_layout *layout, const cond_ties *ties, double virtual_node, stn_arena *arena,
+                               cond_contacts *out, stn_error *err);
 /// Sets the bounds of all constraints, from W. STN_ERR_MEMORY is the only failure.
 stn_status cond_contacts_weigh(cond_contacts *contacts, const double *w, stn_arena *arena, stn_error *err);
 /// Impulses of constraint i, into `out` (row_count), from those before, `gamma` (row_count), with step sizes alpha W

@@ -74,8 +74,9 @@ static stn_status invert(const cond_layout *layout, cond_body *body, stn_arena *
     const size_t n = (size_t)body->size;
     const stn_problem *p = layout->problem;
     double *L = STN_ARENA_ZEROED(arena, n * n, double);
+    body->matrix = STN_ARENA(arena, n * n, double);
     body->inverse = STN_ARENA_ZEROED(arena, n * n, double);
-    if (L == NULL || body->inverse == NULL) {
+    if (L == NULL || body->matrix == NULL || body->inverse == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "inverse of %d dofs: out of memory", body->size);
     }
     for (int32_t k = body->first; k < body->end; k++) {
@@ -108,6 +109,7 @@ static stn_status invert(const cond_layout *layout, cond_body *body, stn_arena *
             }
         }
     }
+    memcpy(body->matrix, L, n * n * sizeof *L);
     const int32_t pivot = stn_cholesky(body->size, L, body->size);
     if (pivot >= 0) {
         int32_t k = body->first;

@@ -36,7 +36,8 @@ typedef struct cond_body {
     int32_t place, size, width; // width: with padding
     int32_t first, end;         // of body_trees
     int32_t first_spring, end_spring;
-    double *inverse; // (size x size) W = (A + J^T R^-1 J)^-1, row-major
+    double *matrix;  // (size x size) A + J^T R^-1 J, row-major
+    double *inverse; // its inverse, W
 } cond_body;
 
 /// A spring, and its pieces.

@@ -15,8 +15,8 @@ local p = figures.declare {
   thickness = 0.005, -- [m]
   damping = 0.0,  -- [s]
   dt = 0.01,      -- [s]
-  fold = 2.0,     -- how long the fold takes [s]
-  seconds = 2.5,
+  fold = 4.0,     -- how long the fold takes [s]
+  seconds = 4.5,
 }
 local drawn = figures.draw(p.seed, { young = { 5e4, 1e5 }, poisson = { 0.3, 0.4 }, mu = { 0.1, 0.5 } })
 local young, poisson, mu = p.young > 0 and p.young or drawn.young, p.poisson > 0 and p.poisson or drawn.poisson, p.mu > 0 and p.mu or drawn.mu
@@ -24,31 +24,39 @@ local young, poisson, mu = p.young > 0 and p.young or drawn.young, p.poisson > 0
 local world = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p) }
 world:ground { mu = mu }
 local half, low = p.size / 2, p.thickness / 2 + 1e-5
-local clip = world:box { name = "clip", size = { 0.02, 0.06, 0.004 }, mass = 0.02, xyz = { half + 0.01, 0, low }, mask = 0, color = { 0.3, 0.3, 0.35 } }
+local clip = world:box { name = "clip", size = { 0.02, p.size, 0.004 }, mass = 0.05, xyz = { half + 0.01, 0, low }, mask = 0, color = { 0.3, 0.3, 0.35 } }
 local vertices, tetrahedra = lattice({ p.size, p.size, p.thickness }, { p.cells, p.cells, 1 })
 local mat = with_file(vertices, tetrahedra, function(path)
   return world:soft { name = "mat", mesh = path, young = young, poisson = poisson, density = 1000, damping = p.damping, mu = mu,
     xyz = { 0, 0, low }, color = { 0.2, 0.5, 0.75 }, self_collision = true, contact_thickness = 5e-4,
-    attach = { link = clip, nodes = { box = { { half - 1e-6, -0.031, -1 }, { half + 1e-6, 0.031, 1 } } } } }
+    attach = { link = clip, nodes = "x_max" } }
 end)
-local arm = world:load { "models/panda/panda.urdf", name = "arm", fixed = true, base = { xyz = { -0.45, 0, 0 } } }
+local arm = world:load { "models/panda/panda.urdf", name = "arm", fixed = true, base = { xyz = { -0.55, 0, 0 } } }
 world:disable_collisions(arm)
 world:constraint { "weld", a = { arm, "panda_link8" }, b = clip, a_pose = { xyz = { 0, 0, 0.03 }, rpy = { math.pi, 0, 0 } } }
 world:controller { "joint_pd", target = arm, kp = 6000, kd = 300, gravity_compensation = true }
 
 local function flange(x, z) return stn.pose { xyz = { x, 0, z }, axes = { z = { 0, 0, -1 }, x = { 1, 0, 0 } } } end
-arm:set_q(assert(arm:inverse_kinematics { link = "panda_link8", pose = flange(half + 0.01, low + 0.03), nearest = true }))
-local way = {}
-for i = 1, 24 do
-  local angle = math.pi * i / 24
-  way[i] = flange((half + 0.01) * math.cos(angle), low + 0.03 + 0.85 * half * math.sin(angle) + 0.008 * i / 24)
+local posture = { panda_joint1 = 0, panda_joint2 = 0.4, panda_joint3 = 0, panda_joint4 = -2.0, panda_joint5 = 0, panda_joint6 = 2.4, panda_joint7 = 0 }
+local function reach(pose) -- from the posture before, so that the elbow stays
+  posture = assert(arm:inverse_kinematics { link = "panda_link8", pose = pose, seeds = { posture }, random_starts = 0 })
+  return posture
 end
-local folding = stn.task("fold", function() arm:follow(way, { link = "panda_link8", seconds = p.fold, tolerance = 0.05 }) end)
+arm:set_q(reach(flange(half + 0.01, low + 0.03)))
+local way, times = {}, {}
+for i = 1, 24 do -- along half a circle, from rest to rest
+  local part = i / 24
+  local angle = math.pi * part
+  way[i] = reach(flange((half + 0.01) * math.cos(angle), low + 0.03 + 0.85 * half * math.sin(angle) + 0.008 * part))
+  times[i] = p.fold * math.acos(1 - 2 * part) / math.pi
+end
+local folding = stn.task("fold", function() arm:follow(way, { times = times, tolerance = 0.05 }) end)
 
 local sums, count = figures.log(world, function() return figures.internal_force(mat) end)
 for step in world:run { seconds = p.seconds } do count(step) end
 figures.report(sums)
-local edge = mat:position { box = { { half - 1e-6, -1, -1 }, { half + 1e-6, 1, 1 } } }
+local edge = mat:position "x_max"
 print(("E %.1f kPa, nu %.2f, mu %.2f: %d nodes, the far edge lies at x = %.3f m, z = %.4f m"):format(young / 1e3, poisson, mu, mat.node_count, edge[1], edge[3]))
+stn.check("the way is gone", folding:done())
 stn.check("the mat is folded", { value = edge[1], limit = -0.6 * half, unit = "m" })
 stn.check("no step is unsolved", { value = sums.unsolved, limit = p.threshold > 0 and sums.steps or 0 })
