@@ -31,10 +31,9 @@ local mat = with_file(vertices, tetrahedra, function(path)
     xyz = { 0, 0, low }, color = { 0.2, 0.5, 0.75 }, self_collision = true, contact_thickness = 5e-4,
     attach = { link = clip, nodes = "x_max" } }
 end)
-local arm = world:load { "models/panda/panda.urdf", name = "arm", fixed = true, base = { xyz = { -0.55, 0, 0 } } }
+local arm = world:load { "models/panda/panda.urdf", name = "arm", fixed = true, base = { xyz = { -0.5, 0, 0 } } }
 world:disable_collisions(arm)
 world:constraint { "weld", a = { arm, "panda_link8" }, b = clip, a_pose = { xyz = { 0, 0, 0.03 }, rpy = { math.pi, 0, 0 } } }
-world:controller { "joint_pd", target = arm, kp = 6000, kd = 300, gravity_compensation = true }
 
 local function flange(x, z) return stn.pose { xyz = { x, 0, z }, axes = { z = { 0, 0, -1 }, x = { 1, 0, 0 } } } end
 local posture = { panda_joint1 = 0, panda_joint2 = 0.4, panda_joint3 = 0, panda_joint4 = -2.0, panda_joint5 = 0, panda_joint6 = 2.4, panda_joint7 = 0 }
@@ -43,6 +42,7 @@ local function reach(pose) -- from the posture before, so that the elbow stays
   return posture
 end
 arm:set_q(reach(flange(half + 0.01, low + 0.03)))
+world:controller { "joint_pd", target = arm, kp = 6000, kd = 300, gravity_compensation = true }
 local way, times = {}, {}
 for i = 1, 24 do -- along half a circle, from rest to rest
   local part = i / 24
