@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A rigid gripper lifts a soft ball: paper COND [lee-2023], section V-C4. A palm of six degrees of freedom hangs on springs from a hand
+-- that is moved, and two fingers press a ball of 1,452 nodes and 6,600 tetrahedra. The dynamics index is the norm of the elastic forces.
+local stn = require "stiction"
+local figures = require "cond_figures"
+local load_text = require "robot_text"
+
+local p = figures.declare {
+  young = 0,      -- [Pa]; 0: by the seed, 0.5 to 2 MPa
+  poisson = 0,    -- 0: by the seed, 0.3 to 0.4
+  mu = 0,         -- 0: by the seed, 0.4 to 0.6
+  cells = 10,     -- across the ball
+  radius = 0.035, -- [m]
+  grip = 8.0,     -- force of a finger [N]
+  lift = 0.1,     -- [m]
+  dt = 0.01,      -- [s]
+  seconds = 2.0,
+}
+local drawn = figures.draw(p.seed, { young = { 5e5, 2e6 }, poisson = { 0.3, 0.4 }, mu = { 0.4, 0.6 } })
+local young, poisson, mu = p.young > 0 and p.young or drawn.young, p.poisson > 0 and p.poisson or drawn.poisson, p.mu > 0 and p.mu or drawn.mu
+
+local world = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p) }
+world:ground { mu = mu }
+local ball = world:soft { name = "ball", ball = p.radius, cells = { p.cells, p.cells, p.cells + 1 }, young = young, poisson = poisson, density = 1000,
+  mu = mu, xyz = { 0, 0, p.radius + 1e-5 }, color = { 0.85, 0.35, 0.3 } }
+
+local function finger(side)
+  local sign = side == "left" and 1 or -1
+  return ([[<link name="%s"><inertial><mass value="0.1"/><inertia ixx="6e-5" iyy="6e-5" izz="6e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><box size="0.05 0.01 0.06"/></geometry></visual><collision><geometry><box size="0.05 0.01 0.06"/></geometry></collision></link>
+    <joint name="%s" type="prismatic"><parent link="palm"/><child link="%s"/><origin xyz="0 %g -0.06"/><axis xyz="0 %d 0"/>
+      <limit lower="0" upper="0.06" effort="60" velocity="1"/></joint>]]):format(side, side, side, sign * 0.005, sign)
+end
+local height = p.radius + 0.06
+local gripper = load_text(world, ".urdf", [[<robot name="gripper"><link name="palm"><inertial><mass value="0.5"/>
+  <inertia ixx="5e-4" iyy="5e-4" izz="5e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+  <visual><geometry><box size="0.06 0.14 0.02"/></geometry></visual></link>]] .. finger "left" .. finger "right" .. "</robot>",
+  { name = "gripper", mu = mu, fixed = false, base = { xyz = { 0, 0, height } }, joints = { left = p.radius + 2e-3, right = p.radius + 2e-3 } })
+local hand = world:box { name = "hand", size = { 0.04, 0.04, 0.02 }, mass = 1, mask = 0, xyz = { 0, 0, height + 0.03 }, color = { 0.3, 0.3, 0.35 } }
+local closing, lifting = 0.3, 0.7 -- [s]
+hand:kinematic(function(t)
+  local part = math.min(1, math.max(0, (t - closing - 0.2) / lifting))
+  return { xyz = { 0, 0, height + 0.03 + p.lift * part * part * (3 - 2 * part) } }
+end)
+world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = { 0, 0, -0.03 } }, stiffness = 2e4, angular_stiffness = 50, relaxation_time = 0.02 }
+local kp = 1000
+local grip = world:controller { "joint_pd", target = gripper, kp = kp, kd = 20 }
+
+local sums, count = figures.log(world, function() return figures.internal_force(ball) end)
+for step in world:run { seconds = p.seconds } do
+  local pressed = p.radius + 2e-3 - (2e-3 + p.grip / kp) * math.min(1, world.time / closing)
+  grip:set { position = { left = pressed, right = pressed } }
+  count(step)
+end
+figures.report(sums)
+local rise = ball:position()[3] - p.radius
+local force = ball:contact_force({ gripper, "left" }).force
+print(("E %.2f MPa, nu %.2f, mu %.2f: %d nodes, lifted by %.4f m, a finger presses with %.2f N"):format(young / 1e6, poisson, mu, ball.node_count, rise, math.abs(force[2])))
+stn.check("the ball is lifted", { value = rise, least = 0.8 * p.lift, unit = "m" })
+stn.check("no step is unsolved", { value = sums.unsolved, limit = p.threshold > 0 and sums.steps or 0 })
