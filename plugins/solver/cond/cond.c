@@ -7,12 +7,13 @@
 // shot.
 //
 //     p = v - W (A v - b - J^T gamma)
-//     gamma' = P(gamma - (J p + bias - v_hat + R gamma)/(g + R)),    g >= J W J^T, one number a contact
-//     v' = p + W J^T (gamma' - gamma)
+//     gamma' = P(gamma - (J p + bias - v_hat + R gamma)/(g + R)),    g >= J W J^T of the contact, one number
+//     v' = v - W (A v - b - J^T gamma')
 //
 // Where a contact has its nodes for itself g is J W J^T exactly, gamma cancels, and this is the paper's iteration.
-// Where contacts share a node, or a body that is not nodal, the gamma before does what the paper needs virtual nodes
-// for: it is the primal-dual iteration of [loris-2011; drori-2015], whose fixed points are the solutions.
+// Contacts that share a node, or a body that is not nodal, keep their impulses in p and see each other's changes in
+// some sweeps over them: fixed points are solutions, as without virtual nodes they would not be. Rows that tie bodies,
+// and nodes to bodies, are in W (layout.h, ties.h).
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -91,6 +92,7 @@ typedef struct run {
 } run;
 
 #define LIMIT 1.7     // of the largest eigenvalue of W A, without momentum
+enum { SWEEPS = 6 };  // over the contacts that are not nodal, an iteration
 enum { GROUP = 256 }; // constraints, or units, that a worker takes at a time
 
 static int32_t groups(int32_t count) {
@@ -283,15 +285,6 @@ STN_KERNEL static void step_nodal(void *user, int32_t index, int32_t worker) {
     s->nodal_sums[index] = out;
 }
 
-/// Impulses of the other constraints.
-static void solve_contacts(void *user, int32_t index, int32_t worker) {
-    (void)worker;
-    run *s = user;
-    for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_count); k++) {
-        cond_contact_solve(&s->contacts, s->contacts.others[k], s->how, s->alpha, s->p, s->v, s->gamma, s->gamma_next);
-    }
-}
-
 /// J^T gamma' of their units; of nodes that are not tied v' = v - alpha W (r - J^T gamma'), too, with sums.
 static void step_units(void *user, int32_t index, int32_t worker) {
     (void)worker;
@@ -382,7 +375,7 @@ static void advance_contacts(void *user, int32_t index, int32_t worker) {
     for (int32_t k = index * GROUP; k < group_end(index, s->contacts.other_count); k++) {
         const cond_contact *contact = &s->contacts.contacts[s->contacts.others[k]];
         const size_t row = (size_t)contact->row, rows = (size_t)contact->rows;
-        if (s->ahead && cond_contact_leads(contact)) {
+        if (s->ahead && !contact->on_nodes) {
             advance(&s->next, rows, s->gamma_next + row, s->gamma + row, s->gamma_before + row);
         } else {
             for (size_t r = row; r < row + rows; r++) {
@@ -531,6 +524,16 @@ static bool fall_back(run *s, int32_t number) {
     return true;
 }
 
+/// Impulses of constraints that are not nodal, before their sweeps.
+static void begin_impulses(run *s) {
+    for (int32_t k = 0; k < s->contacts.other_count; k++) {
+        const cond_contact *contact = &s->contacts.contacts[s->contacts.others[k]];
+        for (int32_t r = contact->row; r < contact->row + contact->rows; r++) {
+            s->gamma_next[r] = s->gamma[r];
+        }
+    }
+}
+
 static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
     enum { CHECK = 16, PATIENCE = 300 };
     const int32_t chunks = s->layout.chunk_count, nodal = groups(s->contacts.nodal_count);
@@ -553,7 +556,8 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         }
         stn_parallel_for(s->threads, bodies, begin_body, s);
         stn_parallel_for(s->threads, nodal, step_nodal, s);
-        stn_parallel_for(s->threads, others, solve_contacts, s);
+        begin_impulses(s);
+        cond_contacts_sweep(&s->contacts, SWEEPS, s->how, s->alpha, s->w, s->v, s->p, s->gamma_next);
         stn_parallel_for(s->threads, units, step_units, s);
         stn_parallel_for(s->threads, bodies, end_body, s);
         sums all = {0};

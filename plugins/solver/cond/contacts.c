@@ -204,6 +204,14 @@ stn_status cond_contacts_build(const cond_layout *layout, const cond_ties *ties,
     if (!find_units(out, arena)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
     }
+    for (int32_t k = 0; k < out->piece_count; k++) {
+        const cond_unit *unit = &out->units[out->pieces[k].unit];
+        out->contacts[out->pieces[k].constraint].on_nodes |=
+            unit->body == NULL && layout->trees[unit->tree].A->form == STN_MATRIX_NODAL;
+    }
+    for (int32_t k = 0; k < out->piece_count; k++) {
+        out->units[out->pieces[k].unit].ahead |= !out->contacts[out->pieces[k].constraint].on_nodes;
+    }
     add_virtual_nodes(out, virtual_node);
     if (!sort_out(out, ties, arena)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", p->constraint_count);
@@ -255,103 +263,42 @@ static double block_bound(const double *B) {
     return mean + sqrt(off * (2.0 / 3.0));
 }
 
-/// How much larger than its diagonal the part of J W J^T that a unit makes is: the largest eigenvalue of D^-1/2 J W J^T
-/// D^-1/2, D the diagonals of its pieces (`own`, STN_MAX_ROWS each). By the power method, which comes from below, with
-/// a tenth on top, and no more than the number of pieces times their rows. `x`: as `own`; `work`: two padded vectors.
-static double coupling_of(const cond_contacts *c, const cond_unit *unit, const double *w, const double *own, double *x,
-                          double *const work[2]) {
-    enum { POWER = 10 };
-    double most = 0.0, largest = 1.0;
-    uint64_t seed = 1;
-    for (int32_t e = unit->first; e < unit->end; e++) {
-        const cond_piece *piece = &c->pieces[c->incident[e]];
-        most += c->contacts[piece->constraint].cone ? 1 : piece->rows;
-        for (int32_t r = 0; r < piece->rows; r++) {
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            x[STN_MAX_ROWS * c->incident[e] + r] = (double)(seed >> 11) * 0x1p-53 - 0.3;
-        }
-    }
-    if (most == 1.0) {
-        return 1.0;
-    }
-    for (int32_t k = 0; k < POWER; k++) {
-        double *q = work[0], *Wq = work[1], before = 0.0, after = 0.0;
-        memset(q + unit->place, 0, (size_t)unit->width * sizeof *q);
-        for (int32_t e = unit->first; e < unit->end; e++) {
-            const cond_piece *piece = &c->pieces[c->incident[e]];
-            for (int32_t r = 0; r < piece->rows; r++) {
-                const size_t at = STN_MAX_ROWS * (size_t)c->incident[e] + (size_t)r;
-                before += x[at] * x[at];
-                for (int32_t l = 0; l < piece->columns && own[at] > 0.0; l++) {
-                    q[piece->place + l] +=
-                        piece->J[(size_t)r * (size_t)piece->pitch + (size_t)l] * x[at] / sqrt(own[at]);
-                }
-            }
-        }
-        cond_weigh(unit->body, unit->place, unit->width, w, q, Wq);
-        for (int32_t e = unit->first; e < unit->end; e++) {
-            const cond_piece *piece = &c->pieces[c->incident[e]];
-            for (int32_t r = 0; r < piece->rows; r++) {
-                const size_t at = STN_MAX_ROWS * (size_t)c->incident[e] + (size_t)r;
-                double sum = 0.0;
-                for (int32_t l = 0; l < piece->columns && own[at] > 0.0; l++) {
-                    sum += piece->J[(size_t)r * (size_t)piece->pitch + (size_t)l] * Wq[piece->place + l];
-                }
-                x[at] = own[at] > 0.0 ? sum / sqrt(own[at]) : 0.0;
-                after += x[at] * x[at];
-            }
-        }
-        if (!(after > 0.0)) {
-            return 1.0;
-        }
-        largest = sqrt(after / before);
-        const double unit_length = 1.0 / sqrt(after);
-        for (int32_t e = unit->first; e < unit->end; e++) {
-            for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
-                x[STN_MAX_ROWS * c->incident[e] + r] *= unit_length;
-            }
-        }
-    }
-    return fmin(most, 1.1 * largest);
-}
-
 stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *arena, stn_error *err) {
-    const size_t rows = STN_MAX_ROWS * (size_t)c->piece_count + 1;
-    double *own = STN_ARENA_ZEROED(arena, rows, double), *x = STN_ARENA_ZEROED(arena, rows, double);
     double *dofs = STN_ARENA(arena, c->layout->problem->nv + 1, double);
-    double *work[2] = {cond_vector(c->layout, arena), cond_vector(c->layout, arena)};
-    if (own == NULL || x == NULL || dofs == NULL || work[0] == NULL || work[1] == NULL) {
+    if (dofs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", c->count);
     }
-    for (int32_t k = 0; k < c->piece_count; k++) {
-        const cond_piece *piece = &c->pieces[k];
-        double B[STN_MAX_ROWS * STN_MAX_ROWS];
-        piece_block(c, piece, w, dofs, B);
-        for (int32_t r = 0; r < piece->rows; r++) {
-            own[STN_MAX_ROWS * (size_t)k + (size_t)r] =
-                c->contacts[piece->constraint].cone ? block_bound(B) : B[r * (piece->rows + 1)];
-        }
-    }
-    for (int32_t i = 0; i < c->count; i++) {
-        memset(c->contacts[i].bound, 0, sizeof c->contacts[i].bound);
-        c->contacts[i].body_part = 0.0;
-    }
-    for (int32_t k = 0; k < c->unit_count; k++) {
-        const cond_unit *unit = &c->units[k];
-        const double coupling = unit->nodal ? 1.0 : coupling_of(c, unit, w, own, x, work);
-        for (int32_t e = unit->first; e < unit->end; e++) {
-            const cond_piece *piece = &c->pieces[c->incident[e]];
-            const bool on_body = unit->body != NULL || c->layout->trees[unit->tree].A->form != STN_MATRIX_NODAL;
+    for (int32_t k = 0; k < c->other_count; k++) {
+        cond_contact *contact = &c->contacts[c->others[k]];
+        memset(contact->bound, 0, sizeof contact->bound);
+        for (int32_t e = contact->first; e < contact->end; e++) {
+            cond_piece *piece = &c->pieces[e];
+            const cond_unit *unit = &c->units[piece->unit];
+            const cond_body *body = unit->body;
+            double B[STN_MAX_ROWS * STN_MAX_ROWS];
+            piece_block(c, piece, w, dofs, B);
             for (int32_t r = 0; r < piece->rows; r++) {
-                const double bound = coupling * own[STN_MAX_ROWS * (size_t)c->incident[e] + (size_t)r];
-                c->contacts[piece->constraint].bound[r] += bound;
-                c->contacts[piece->constraint].body_part += on_body ? bound : -bound;
+                contact->bound[r] += contact->cone ? block_bound(B) : B[r * (piece->rows + 1)];
             }
+            if (body == NULL) {
+                continue;
+            }
+            const size_t n = (size_t)body->size, from = (size_t)(piece->place - body->place);
+            double *response = STN_ARENA(arena, n * (size_t)piece->rows + 1, double);
+            if (response == NULL) {
+                return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", c->count);
+            }
+            for (size_t r = 0; r < (size_t)piece->rows; r++) {
+                for (size_t m = 0; m < n; m++) {
+                    double sum = 0.0;
+                    for (size_t l = 0; l < (size_t)piece->columns; l++) {
+                        sum += body->inverse[m * n + from + l] * piece->J[r * (size_t)piece->pitch + l];
+                    }
+                    response[r * n + m] = sum;
+                }
+            }
+            piece->response = response;
         }
-    }
-    for (int32_t k = 0; k < c->piece_count; k++) {
-        const cond_contact *contact = &c->contacts[c->pieces[k].constraint];
-        c->units[c->pieces[k].unit].ahead |= cond_contact_leads(contact);
     }
     return STN_OK;
 }
@@ -451,6 +398,18 @@ static void project_near(const cond_contact *contact, const double g[2], const d
     }
 }
 
+/// One row with bounds.
+static void solve_row(const cond_contacts *c, const cond_contact *contact, int32_t r, double alpha, const double *p,
+                      double *gamma) {
+    const stn_problem *problem = c->layout->problem;
+    const int32_t row = contact->row + r;
+    double u[STN_MAX_ROWS];
+    velocity_of(c, contact, p, u);
+    const double g = alpha * contact->bound[r] + c->R[row];
+    const double y = g > 0.0 ? gamma[row] - (u[r] + c->R[row] * gamma[row]) / g : 0.0;
+    gamma[row] = y < problem->lo[row] ? problem->lo[row] : (y > problem->hi[row] ? problem->hi[row] : y);
+}
+
 void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, double alpha, const double *p,
                         const double *v, const double *gamma, double *out) {
     const cond_contact *contact = &c->contacts[i];
@@ -460,14 +419,6 @@ void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, do
     for (int32_t r = 0; r < contact->rows; r++) {
         u[r] += R[r] * before[r];
         x[r] = before[r];
-    }
-    if (!contact->cone) {
-        const double *lo = c->layout->problem->lo + contact->row, *hi = c->layout->problem->hi + contact->row;
-        for (int32_t r = 0; r < contact->rows; r++) {
-            const double g = alpha * contact->bound[r] + R[r], y = g > 0.0 ? x[r] - u[r] / g : 0.0;
-            x[r] = y < lo[r] ? lo[r] : (y > hi[r] ? hi[r] : y);
-        }
-        return;
     }
     // one number for both tangents, so that friction keeps its direction
     const double g[2] = {alpha * contact->bound[0] + fmax(R[0], R[1]), alpha * contact->bound[0] + R[2]};
@@ -493,6 +444,61 @@ void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, do
         shift = round.mu * sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
     }
     project_near(contact, g, u, shift, x);
+}
+
+/// p += alpha W J^T x of one constraint, x being a change of its impulse.
+static void respond(const cond_contacts *c, const cond_contact *contact, double alpha, const double *w, const double *x,
+                    double *p) {
+    for (int32_t e = contact->first; e < contact->end; e++) {
+        const cond_piece *piece = &c->pieces[e];
+        const cond_body *body = c->units[piece->unit].body;
+        for (int32_t r = 0; r < piece->rows; r++) {
+            const double step = alpha * x[r];
+            if (step == 0.0) {
+                continue;
+            }
+            if (body != NULL) {
+                const double *response = piece->response + (size_t)r * (size_t)body->size;
+                for (int32_t l = 0; l < body->size; l++) {
+                    p[body->place + l] += step * response[l];
+                }
+                continue;
+            }
+            const double *row = piece->J + (size_t)r * (size_t)piece->pitch;
+            for (int32_t l = 0; l < piece->columns; l++) {
+                p[piece->place + l] += step * w[piece->place + l] * row[l];
+            }
+        }
+    }
+}
+
+void cond_contacts_sweep(const cond_contacts *c, int32_t sweeps, cond_operator how, double alpha, const double *w,
+                         const double *v, double *p, double *gamma) {
+    for (int32_t sweep = 0; sweep < sweeps; sweep++) {
+        for (int32_t k = 0; k < c->other_count; k++) {
+            const int32_t i = c->others[sweep % 2 == 0 ? k : c->other_count - 1 - k];
+            const cond_contact *contact = &c->contacts[i];
+            double before[STN_MAX_ROWS], change[STN_MAX_ROWS];
+            for (int32_t r = 0; r < contact->rows; r++) {
+                before[r] = gamma[contact->row + r];
+            }
+            if (contact->cone) {
+                cond_contact_solve(c, i, how, alpha, p, v, gamma, gamma);
+                for (int32_t r = 0; r < 3; r++) {
+                    change[r] = gamma[contact->row + r] - before[r];
+                }
+                respond(c, contact, alpha, w, change, p);
+                continue;
+            }
+            for (int32_t r = 0; r < contact->rows; r++) { // row by row
+                solve_row(c, contact, r, alpha, p, gamma);
+                for (int32_t s = 0; s < contact->rows; s++) {
+                    change[s] = s == r ? gamma[contact->row + r] - before[r] : 0.0;
+                }
+                respond(c, contact, alpha, w, change, p);
+            }
+        }
+    }
 }
 
 double cond_contact_residual(const cond_contacts *c, int32_t i, bool coulomb, const double *v, const double *gamma,

@@ -13,11 +13,11 @@ typedef struct cond_contact {
     int32_t first, end; // pieces
     int32_t row, rows;
     bool cone;
-    double body_part;           // what bodies have in the sum of `bound`, less what nodes have
+    bool on_nodes;              // of nodal trees
     double mu[2];               // along t1, t2
     double omega;               // of the natural map, as the certificate has it
     double fuzz;                // what rounding of a slip makes of mu |v_t| [m/s]
-    double bound[STN_MAX_ROWS]; // [1/kg] no less than J W J^T is; of a cone one number
+    double bound[STN_MAX_ROWS]; // [1/kg] no less than its own block of J W J^T; of a cone one number
 } cond_contact;
 
 /// A node, a body, or a tree that is neither nodal nor one, which some constraint acts on.
@@ -25,7 +25,7 @@ typedef struct cond_unit {
     int32_t tree;          // -1 of a body
     const cond_body *body; // NULL: it is none
     int32_t place, width;  // width: of its velocities with padding
-    bool ahead;            // some constraint on it is carried ahead
+    bool ahead;            // some constraint on it is one of bodies alone, whose impulse is carried ahead
     bool nodal;            // that of a nodal contact
     int32_t first, end;    // of `incident`
 } cond_unit;
@@ -36,12 +36,6 @@ typedef enum cond_operator {
     COND_PROXIMAL, // its convex relaxation: the nearest point of the cone
     COND_SHIFTED,  // Coulomb's law as the relaxation with v_n raised by mu |v_t| of the velocity before [desaxce-1998]
 } cond_operator;
-
-/// Does a constraint move bodies at least as much as nodes? Then its impulse is the state that is left, W of bodies
-/// being exact, and is carried ahead as v is.
-static inline bool cond_contact_leads(const cond_contact *contact) {
-    return contact->body_part >= 0.0;
-}
 
 /// A contact that is nodal as the paper has it: on one node of three dofs, which nothing else acts on, round friction.
 typedef struct cond_nodal {
@@ -74,8 +68,14 @@ typedef struct cond_contacts {
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
 stn_status cond_contacts_build(const cond_layout *layout, const cond_ties *ties, double virtual_node, stn_arena *arena,
                                cond_contacts *out, stn_error *err);
-/// Sets the bounds of all constraints, from W. STN_ERR_MEMORY is the only failure.
+/// Sets the bounds of all constraints but the nodal ones, and how bodies respond to them, from W. STN_ERR_MEMORY is the
+/// only failure.
 stn_status cond_contacts_weigh(cond_contacts *contacts, const double *w, stn_arena *arena, stn_error *err);
+/// Solves the surrogate's contacts that are not nodal: one after the other, forwards and backwards in turns, each at
+/// velocities p (in and out, alpha W J^T of all impulses in them) that have the change of those before. `gamma`
+/// (row_count) in and out; v: velocities before the step.
+void cond_contacts_sweep(const cond_contacts *contacts, int32_t sweeps, cond_operator how, double alpha,
+                         const double *w, const double *v, double *p, double *gamma);
 /// Impulses of constraint i, into `out` (row_count), from those before, `gamma` (row_count), with step sizes alpha W
 /// and at velocities p that have alpha W J^T gamma in them. Where no other constraint acts on its nodes, and these are
 /// free nodes, `gamma` cancels, and the law holds exactly after the step. `v`: velocities before the step. `out` may be

@@ -26,7 +26,8 @@ typedef struct cond_piece {
     int32_t pitch, columns;
     int32_t place; // of its velocities
     int32_t constraint, row, rows;
-    int32_t unit; // index into cond_contacts.units
+    int32_t unit;           // index into cond_contacts.units
+    const double *response; // (rows x body->size) W J^T of its body, a row for each row of J; NULL on nodes
 } cond_piece;
 
 /// Dense trees whose part of W is exact: one, or several that springs tie to each other; their velocities follow each

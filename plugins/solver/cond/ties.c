@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-// -------------------------------------------------------------------------------------------------------------- finding
+// --------------------------------------------------------------------------------------------------------------
+// finding
 
 /// The body and the node that a constraint ties: their blocks; false: it is no tie.
 static bool may_tie(const cond_layout *layout, const stn_constraint *c, const stn_jacobian **node,
@@ -104,7 +105,8 @@ stn_status cond_ties_find(cond_layout *layout, stn_arena *arena, cond_ties *out,
     return STN_OK;
 }
 
-// ------------------------------------------------------------------------------------------------------------- weighing
+// -------------------------------------------------------------------------------------------------------------
+// weighing
 
 /// T = (R + J_n w J_n^T)^-1 of one tie.
 static bool weigh_tie(const stn_problem *p, cond_tie *tie, const double *w) {
@@ -165,9 +167,9 @@ stn_status cond_ties_weigh(cond_ties *out, const double *w, stn_arena *arena, st
             }
         }
         if (!good || stn_cholesky((int32_t)n, S, (int32_t)n) >= 0) {
-            return stn_fail(err, STN_ERR_NUMERIC,
-                            "the masses of a body of %zu dofs and of the nodes that are attached to it are too far apart",
-                            n);
+            return stn_fail(
+                err, STN_ERR_NUMERIC,
+                "the masses of a body of %zu dofs and of the nodes that are attached to it are too far apart", n);
         }
         for (size_t i = 0; i < n; i++) {
             bundle->S_inverse[i * (n + 1)] = 1.0;

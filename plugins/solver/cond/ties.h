@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that near-rigid rows hold on a body, as attachments do: nodes and body move together, which no diagonal W and no
-// iteration from row to row finds soon. W of a body and its tied nodes is exact but for A among the nodes,
+// Nodes that near-rigid rows hold on a body, as attachments do: nodes and body move together, which no diagonal W and
+// no iteration from row to row finds soon. W of a body and its tied nodes is exact but for A among the nodes,
 //
 //     W^-1 = [ A_b + J_b^T R^-1 J_b      J_b^T R^-1 J_n  ]        1/w of the nodes, J of the ties, A_b with the
 //            [     J_n^T R^-1 J_b    1/w + J_n^T R^-1 J_n ]       stiffness of the body's springs
