@@ -155,3 +155,9 @@ stn_status complete_impulses(const law_question *q, const double *v, double *gam
     stn_problem_contact_velocity(q->problem, v, true, v_c);
     return complete_impulses_at(q, v_c, gamma, err);
 }
+
+stn_status stn_law_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
+                            stn_arena *scratch, double *gamma, stn_error *err) {
+    const law_question asked = {.problem = problem, .law = law, .law_memory = law_memory, .scratch = scratch};
+    return complete_impulses(&asked, v, gamma, err);
+}

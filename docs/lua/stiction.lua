@@ -677,6 +677,8 @@ function world:capture(options) end
 ---@param solver table { "pgs", tolerance = 1e-10 }
 ---@return stiction.solved
 function world:solve_problem(solver) end
+---@return number[][] of each contact of the last step, on B, world axes [N s]
+function world:law_impulses() end
 ---@class stiction.Prediction
 ---@field status "ok"|"not_converged"|"stalled"|"failed"
 ---@field converged boolean

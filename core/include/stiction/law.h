@@ -72,5 +72,12 @@ typedef struct stn_law {
     bool adhesive;          // it says so: gamma_n < 0 is no error of it
 } stn_law;
 
+/// Impulses from velocities: gamma (row_count) that a convex law makes of v (nv), for every contact; rows of other
+/// constraints by clamping. With a law that is quadratic these are the impulses of the solution, which makes contact
+/// invertible [todorov-2014]. R and v_hat of the problem must be the law's, as they are after a solve. `law_memory` as
+/// stn_solve_request has it. Fails as the law's prepare does; STN_ERR_MEMORY. [step]
+STN_API stn_status stn_law_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory,
+                                    const double *v, stn_arena *scratch, double *gamma, stn_error *err);
+
 STN_END_C
 #endif

@@ -17,7 +17,7 @@
 #include "common/law_lanes.h"
 
 typedef struct sap_config {
-    double beta, sigma;
+    double beta, sigma, regularization;
 } sap_config;
 
 static const stn_param params[] = {
@@ -25,6 +25,8 @@ static const stn_param params[] = {
                    "near-rigid: contact no stiffer than a mode of period beta dt; 0 takes the stiffness as it is"),
     STN_PARAM_REAL(sap_config, sigma, "1", 1e-3, 1e-12, 1e6,
                    "regularisation of friction R_t = sigma w; stick creeps at sigma w mu gamma_n"),
+    STN_PARAM_REAL(sap_config, regularization, "m/(N s)", 0.0, 0.0, 1e12,
+                   "the same R in all directions, this over dt, in place of beta, sigma and the stiffness; 0: those"),
 };
 
 // What prepare leaves for evaluate, one array each. All but S are zero in padding lanes: y = 0 there, and a
@@ -69,14 +71,16 @@ static void regularize(const void *self, stn_problem *problem) {
         double rigid = beta * beta / (4.0 * STN_PI * STN_PI) * w;
         double compliance = 1.0 / (problem->dt * c->stiffness * time);
         double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
-        R[0] = R[1] = sigma * w;
+        R[0] = R[1] = config->regularization > 0.0 ? config->regularization / problem->dt : sigma * w;
         if (c->set == STN_SET_ELLIPSE) {
             double s[2];
             scales(c, s);
             R[0] /= s[0] > 0.0 ? s[0] * s[0] : 1.0;
             R[1] /= s[1] > 0.0 ? s[1] * s[1] : 1.0;
         }
-        R[2] = rigid >= compliance ? rigid : compliance;
+        R[2] = config->regularization > 0.0 ? config->regularization / problem->dt
+               : rigid >= compliance        ? rigid
+                                            : compliance;
         v_hat[0] = v_hat[1] = 0.0;
         v_hat[2] = -c->phi0 / time;
     }

@@ -438,6 +438,7 @@ static const char *const step_properties[] = {"time",
                                               "converged",
                                               "contradiction",
                                               "fallbacks",
+                                              "stage_us",
                                               "approximate",
                                               "overlap_without_contact_m",
                                               "contact_J",
@@ -492,6 +493,19 @@ static bool get_integer(const step_object *step, const char *name, lua_Integer *
     return false;
 }
 
+/// step.stage_us: by the name of the stage; nil in worlds without a profile.
+static void push_stages(lua_State *L, const stn_step_report *r) {
+    if (r->stage_us[STN_STAGE_FORM] == 0.0) { // which takes its time in every step that is profiled
+        lua_pushnil(L);
+        return;
+    }
+    lua_createtable(L, 0, STN_STAGE_COUNT);
+    for (int32_t i = 0; i < STN_STAGE_COUNT; i++) {
+        lua_pushnumber(L, r->stage_us[i]);
+        lua_setfield(L, -2, stn_stage_name((stn_stage)i));
+    }
+}
+
 static bool get_step(lua_State *L, void *self, const char *name) {
     const step_object *step = self;
     double real = 0.0;
@@ -512,6 +526,8 @@ static bool get_step(lua_State *L, void *self, const char *name) {
         lua_pushboolean(L, step->report.status == STN_NOT_CONVERGED && step->report.not_converged == 0);
     } else if (strcmp(name, "contradiction") == 0) {
         stn_lua_push_contradiction(L, &step->report.contradiction);
+    } else if (strcmp(name, "stage_us") == 0) {
+        push_stages(L, &step->report);
     } else if (get_integer(step, name, &integer)) {
         lua_pushinteger(L, integer);
     } else if (get_real(&step->report, name, &real)) {

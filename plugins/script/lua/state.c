@@ -318,6 +318,18 @@ static const stn_instance *choose_law(lua_State *L, second_solve *s, const stn_w
     return law;
 }
 
+/// A list of impulses of the contacts on B, in world axes, in the order of world:contacts().
+static void push_impulses(lua_State *L, const stn_observation *o, const double *gamma) {
+    int32_t contacts = o->contacts != NULL ? o->contacts->count : 0;
+    lua_createtable(L, contacts, 0);
+    for (int32_t i = 0; i < contacts; i++) {
+        const stn_constraint *c = &o->problem->constraints[i];
+        const double *g = &gamma[c->row];
+        stn_lua_push_vector(L, stn_mat3_apply(&c->frame, stn_vec3_make(g[0], g[1], g[2])));
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
 /// world:solve_problem { "pgs", tolerance = 1e-10 }
 static int world_solve_problem(lua_State *L) {
     static const char owner[] = "world:solve_problem";
@@ -365,18 +377,35 @@ static int world_solve_problem(lua_State *L) {
     stn_lua_set_number(L, "solve_us", report.prepare_us + report.solve_us);
     stn_lua_push_certificate(L, &certificate);
     lua_setfield(L, -2, "certificate");
-    // of the contacts in world axes, in the order of world:contacts()
-    int32_t contacts = o->contacts != NULL ? o->contacts->count : 0;
-    lua_createtable(L, contacts, 0);
-    for (int32_t i = 0; i < contacts; i++) {
-        const stn_constraint *c = &problem.constraints[i];
-        const double *g = &s->gamma[c->row];
-        stn_lua_push_vector(L, stn_mat3_apply(&c->frame, stn_vec3_make(g[0], g[1], g[2])));
-        lua_rawseti(L, -2, i + 1);
-    }
+    push_impulses(L, o, s->gamma);
     lua_setfield(L, -2, "impulses");
     stn_lua_release(L, held);
     return 1;
 }
 
-const luaL_Reg stn_lua_solve_methods[] = {{"solve_problem", world_solve_problem}, {NULL, NULL}};
+/// world:law_impulses()
+static int world_law_impulses(lua_State *L) {
+    static const char owner[] = "world:law_impulses";
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const stn_observation *o = stn_world_observation(w->world);
+    const stn_instance *instance = stn_world_plugin(w->world, STN_KIND_LAW);
+    if (o->problem == NULL) {
+        stn_lua_fail(L, "%s: the world has not made a step yet", owner);
+    }
+    if (instance == NULL || instance->desc->memory_per_constraint > 0) {
+        stn_lua_fail(L, "%s: the world's solver takes no law, or its law remembers the step before", owner);
+    }
+    const stn_law law = stn_law_of(instance);
+    double *gamma = lua_newuserdatauv(L, ((size_t)o->problem->row_count + 1) * sizeof *gamma, 0);
+    stn_arena *arena = stn_arena_create(w->session->context);
+    stn_error err = {0};
+    stn_status status = arena != NULL ? stn_law_impulses(o->problem, &law, NULL, o->solution_v, arena, gamma, &err)
+                                      : stn_fail(&err, STN_ERR_MEMORY, "%s: out of memory", owner);
+    stn_arena_destroy(arena);
+    stn_lua_check(L, status, &err);
+    push_impulses(L, o, gamma);
+    return 1;
+}
+
+const luaL_Reg stn_lua_solve_methods[] = {
+    {"solve_problem", world_solve_problem}, {"law_impulses", world_law_impulses}, {NULL, NULL}};

@@ -268,6 +268,13 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
     if (dofs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", c->count);
     }
+    for (int32_t k = 0; k < c->nodal_count; k++) {
+        const cond_nodal *nodal = &c->nodal[k];
+        cond_contact *contact = &c->contacts[nodal->constraint];
+        for (int32_t r = 0; r < 3; r++) {
+            contact->bound[r] = w[nodal->place] * nodal->beta2;
+        }
+    }
     for (int32_t k = 0; k < c->other_count; k++) {
         cond_contact *contact = &c->contacts[c->others[k]];
         memset(contact->bound, 0, sizeof contact->bound);

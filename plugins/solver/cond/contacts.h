@@ -68,8 +68,8 @@ typedef struct cond_contacts {
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
 stn_status cond_contacts_build(const cond_layout *layout, const cond_ties *ties, double virtual_node, stn_arena *arena,
                                cond_contacts *out, stn_error *err);
-/// Sets the bounds of all constraints but the nodal ones, and how bodies respond to them, from W. STN_ERR_MEMORY is the
-/// only failure.
+/// Sets the bounds of all constraints, and how bodies respond to those that are not nodal, from W. STN_ERR_MEMORY is
+/// the only failure.
 stn_status cond_contacts_weigh(cond_contacts *contacts, const double *w, stn_arena *arena, stn_error *err);
 /// Solves the surrogate's contacts that are not nodal: one after the other, forwards and backwards in turns, each at
 /// velocities p (in and out, alpha W J^T of all impulses in them) that have the change of those before. `gamma`

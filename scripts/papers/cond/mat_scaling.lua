@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Mats of 1,000 to 100,000 nodes slide over the ground: paper COND [lee-2023], section V-D and Figure 11. Cells stay as large as they are,
+-- so that the mats grow and nothing but their number changes. Prints the time of the solver and of the other parts of a step, and fits
+-- lines: time = a + b dofs. Run it with --profile:
+--     stiction run scripts/papers/cond/mat_scaling.lua --profile --threads 2 --set plot=scaling.svg
+local stn = require "stiction"
+local chart = require "chart"
+local figures = require "cond_figures"
+
+local p = figures.declare {
+  nodes = "1000 2000 5000 10000 20000 50000 100000",
+  cell = 0.3 / 26,   -- edge of a cell [m]
+  young = 7.5e4,     -- [Pa]
+  mu = 0.3,
+  dt = 0.01,         -- [s]
+  steps = 8,         -- of each mat; the first two are left out
+  threads = 1,
+  threshold = 1e-4,  -- the paper's: an iteration changes v by less [m/s]
+  plot = "",         -- an SVG file
+}
+
+--- Resident memory of this process [MB].
+local function memory()
+  local file = io.open "/proc/self/status"
+  if not file then return 0 / 0 end
+  local kB = file:read("a"):match "VmRSS:%s*(%d+)"
+  file:close()
+  return tonumber(kB) / 1000
+end
+
+local function run(nodes)
+  local n = math.max(2, math.floor(math.sqrt(nodes / 2) + 0.5) - 1)
+  local before = memory()
+  local world <close> = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p), threads = p.threads }
+  world:ground { mu = p.mu }
+  local mat = world:soft { box = { n * p.cell, n * p.cell, 0.005 }, cells = { n, n, 1 }, young = p.young, poisson = 0.35, density = 1000, mu = p.mu,
+    xyz = { 0, 0, 0.0026 } }
+  local r = { nodes = mat.node_count, dofs = 3 * mat.node_count, contacts = 0, iterations = 0, unsolved = 0, steps = 0, stages = {} }
+  for step in world:run { steps = p.steps } do
+    if step.index > 2 then
+      local stages = assert(step.stage_us, "run it with --profile: there are no times of stages")
+      r.steps, r.iterations, r.contacts = r.steps + 1, r.iterations + step.iterations, math.max(r.contacts, step.contact_count)
+      r.unsolved = r.unsolved + (step.converged and 0 or 1)
+      for name, us in pairs(stages) do r.stages[name] = (r.stages[name] or 0) + 1e-3 * us end
+    end
+  end
+  for name, ms in pairs(r.stages) do r.stages[name] = ms / r.steps end
+  r.memory = memory() - before
+  return r
+end
+
+--- Least-squares line through (x, y): slope and R squared.
+local function fit(x, y)
+  local n, mx, my, xx, xy, yy = #x, 0, 0, 0, 0, 0
+  for i = 1, n do mx, my = mx + x[i] / n, my + y[i] / n end
+  for i = 1, n do
+    xx, xy, yy = xx + (x[i] - mx) ^ 2, xy + (x[i] - mx) * (y[i] - my), yy + (y[i] - my) ^ 2
+  end
+  return xy / xx, xy * xy / (xx * yy)
+end
+
+local columns = { { "solve", "solve" }, { "elements", "inputs" }, { "A", "form" }, { "collision", "collision" }, { "rows", "assembly" },
+  { "certificate", "certificate" }, { "advance", "advance" } }
+print("  nodes    dofs contacts  iterations    solve [ms]  elements         A  collision      rows certificate   advance   memory [MB]  unsolved")
+local dofs, times = {}, {}
+for _, column in ipairs(columns) do times[column[1]] = {} end
+for word in p.nodes:gmatch "%d+" do
+  local r = run(tonumber(word))
+  dofs[#dofs + 1] = r.dofs
+  for _, column in ipairs(columns) do
+    local list = times[column[1]]
+    list[#list + 1] = r.stages[column[2]]
+  end
+  local s = r.stages
+  print(("%7d %7d %8d %11.1f %13.3f %9.3f %9.3f %10.3f %9.3f %11.3f %9.3f %13.1f %9d"):format(r.nodes, r.dofs, r.contacts, r.iterations / r.steps,
+    s.solve, s.inputs, s.form, s.collision, s.assembly, s.certificate, s.advance, r.memory, r.unsolved))
+  io.stdout:flush()
+end
+if #dofs > 2 then
+  for _, column in ipairs(columns) do
+    local slope, square = fit(dofs, times[column[1]])
+    print(("%-12s %.3g ms for 1000 dofs, R squared %.5f"):format(column[1], 1e3 * slope, square))
+    stn.result("r_squared_" .. column[1], square, "1")
+  end
+end
+if p.plot ~= "" then
+  local series = {}
+  for _, column in ipairs(columns) do series[#series + 1] = { name = column[1], x = dofs, y = times[column[1]] } end
+  chart.write(p.plot, { title = p.solver .. ": time of a step against dofs", x = { label = "dofs", log = true }, y = { label = "ms", log = true },
+    series = series, legend = "beside" })
+end

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Two soft fingers hold a rigid block: paper COND [lee-2023], section V-C6. A palm of six degrees of freedom hangs on springs from a hand
+-- that is moved, two slides on it carry fingers of 2,448 nodes and 9,000 tetrahedra each. The dynamics index is what presses the block.
+local stn = require "stiction"
+local figures = require "cond_figures"
+local lattice = require "lattice"
+local with_file = require "tetrahedra"
+local load_text = require "robot_text"
+
+local p = figures.declare {
+  young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa; the paper's Ecoflex 00-50 has 83 kPa
+  poisson = 0,    -- 0: by the seed, 0.4 to 0.49
+  mu = 0,         -- 0: by the seed, 0.5 to 2.1
+  cells = 50,     -- along a finger
+  mass = 0.004,   -- of the block [kg]
+  squeeze = 0.004, -- how far a finger goes beyond touch [m]
+  lift = 0.05,    -- [m]
+  dt = 0.01,      -- [s]
+  seconds = 2.0,
+}
+local drawn = figures.draw(p.seed, { young = { 5e4, 1e5 }, poisson = { 0.4, 0.49 }, mu = { 0.5, 2.1 } })
+local young, poisson, mu = p.young > 0 and p.young or drawn.young, p.poisson > 0 and p.poisson or drawn.poisson, p.mu > 0 and p.mu or drawn.mu
+
+local world = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p) }
+world:ground { mu = mu }
+local width, length, thickness, block_size, open = 0.02, 0.06, 0.006, 0.03, 0.006
+local block = world:box { name = "block", size = { 0.03, block_size, 0.04 }, mass = p.mass, mu = mu, xyz = { 0, 0, 0.02 }, color = { 0.8, 0.6, 0.2 } }
+local height = 0.07 + 0.01 -- of the slides' middle; fingers end 1 cm above the ground
+local reach = block_size / 2 + open + thickness / 2
+local function slide(side)
+  local sign = side == "left" and 1 or -1
+  return ([[<link name="%s"><inertial><mass value="0.05"/><inertia ixx="2e-5" iyy="2e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><box size="0.024 0.012 0.02"/></geometry></visual></link>
+    <joint name="%s" type="prismatic"><parent link="palm"/><child link="%s"/><origin xyz="0 %g -0.03"/><axis xyz="0 %d 0"/>
+      <limit lower="-0.01" upper="0.04" effort="60" velocity="1"/></joint>]]):format(side, side, side, sign * reach, -sign)
+end
+local gripper = load_text(world, ".urdf", [[<robot name="gripper"><link name="palm"><inertial><mass value="0.5"/>
+  <inertia ixx="5e-4" iyy="5e-4" izz="5e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+  <visual><geometry><box size="0.05 0.12 0.02"/></geometry></visual></link>]] .. slide "left" .. slide "right" .. "</robot>",
+  { name = "gripper", fixed = false, base = { xyz = { 0, 0, height + 0.03 } } })
+local cells = { 15, 2, p.cells }
+local vertices, tetrahedra = lattice({ width, thickness, length }, cells)
+local fingers = {}
+for i, side in ipairs { "left", "right" } do
+  fingers[i] = with_file(vertices, tetrahedra, function(path)
+    return world:soft { name = side .. " finger", mesh = path, young = young, poisson = poisson, density = 1070, mu = mu, damping = 0.005,
+      xyz = { 0, (i == 1 and 1 or -1) * reach, height - 0.01 - length / 2 }, color = { 0.3, 0.7, 0.5 }, attach = { link = { gripper, side }, nodes = "z_max" } }
+  end)
+end
+local hand = world:box { name = "hand", size = { 0.04, 0.04, 0.02 }, mass = 1, mask = 0, xyz = { 0, 0, height + 0.06 }, color = { 0.3, 0.3, 0.35 } }
+local closing, lifting = 0.5, 0.8 -- [s]
+hand:kinematic(function(t)
+  local part = math.min(1, math.max(0, (t - closing - 0.2) / lifting))
+  return { xyz = { 0, 0, height + 0.06 + p.lift * part * part * (3 - 2 * part) } }
+end)
+world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = { 0, 0, -0.03 } }, stiffness = 2e4, angular_stiffness = 50, relaxation_time = 0.02 }
+local grip = world:controller { "joint_pd", target = gripper, kp = 2000, kd = 40 }
+
+local function pressing() return block:contact_force(fingers[1]).force[2] end
+local sums, count = figures.log(world, function() return world.steps > 0 and pressing() or 0 end)
+for step in world:run { seconds = p.seconds } do
+  local to = (open + p.squeeze) * math.min(1, world.time / closing)
+  grip:set { position = { left = to, right = to } }
+  count(step)
+end
+figures.report(sums)
+local rise = block:position()[3] - 0.02
+print(("E %.1f kPa, nu %.2f, mu %.2f: %d nodes, lifted by %.4f m, a finger presses with %.3f N"):format(young / 1e3, poisson, mu,
+  fingers[1].node_count + fingers[2].node_count, rise, math.abs(pressing())))
+stn.check("the block is lifted", { value = rise, least = 0.8 * p.lift, unit = "m" })
+stn.check("no step is unsolved", { value = sums.unsolved, limit = p.threshold > 0 and sums.steps or 0 })
