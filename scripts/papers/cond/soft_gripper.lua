@@ -13,7 +13,7 @@ local p = figures.declare {
   mu = 0,         -- 0: by the seed, 0.5 to 2.1
   cells = 50,     -- along a finger
   mass = 0.004,   -- of the block [kg]
-  squeeze = 0.004, -- how far a finger goes beyond touch [m]
+  squeeze = 0.006, -- how far a finger goes beyond touch [m]
   lift = 0.05,    -- [m]
   dt = 0.01,      -- [s]
   seconds = 2.0,
@@ -23,7 +23,7 @@ local young, poisson, mu = p.young > 0 and p.young or drawn.young, p.poisson > 0
 
 local world = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p) }
 world:ground { mu = mu }
-local width, length, thickness, block_size, open = 0.02, 0.06, 0.006, 0.03, 0.006
+local width, length, thickness, block_size, open = 0.02, 0.06, 0.012, 0.03, 0.006
 local block = world:box { name = "block", size = { 0.03, block_size, 0.04 }, mass = p.mass, mu = mu, xyz = { 0, 0, 0.02 }, color = { 0.8, 0.6, 0.2 } }
 local height = 0.07 + 0.01 -- of the slides' middle; fingers end 1 cm above the ground
 local reach = block_size / 2 + open + thickness / 2
@@ -56,7 +56,7 @@ end)
 world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = { 0, 0, -0.03 } }, stiffness = 2e4, angular_stiffness = 50, relaxation_time = 0.02 }
 local grip = world:controller { "joint_pd", target = gripper, kp = 2000, kd = 40 }
 
-local function pressing() return block:contact_force(fingers[1]).force[2] end
+local function pressing() return fingers[1]:contact_force(block).force[2] end
 local sums, count = figures.log(world, function() return world.steps > 0 and pressing() or 0 end)
 for step in world:run { seconds = p.seconds } do
   local to = (open + p.squeeze) * math.min(1, world.time / closing)
