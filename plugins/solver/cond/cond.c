@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contacts.h"
+#include "grips.h"
 #include "step_size.h"
 
 typedef struct cond_config {
@@ -66,6 +66,7 @@ typedef struct run {
     cond_layout layout;
     cond_ties ties;
     cond_contacts contacts;
+    cond_grips grips;
     stn_threads *threads; // NULL: too small for them
     cond_operator how;
     int32_t acceleration;
@@ -87,8 +88,8 @@ typedef struct run {
     update next;
     bool ahead; // impulses on bodies are carried ahead, too
     // acceleration
-    double theta, rho, last_change;
-    int32_t since; // iterations since it began
+    double theta, most, rho, last_change; // most: of the momentum, which Coulomb's law may not bear
+    int32_t since;                        // iterations since it began
 } run;
 
 #define LIMIT 1.7     // of the largest eigenvalue of W A, without momentum
@@ -478,8 +479,9 @@ static void choose_update(run *s, const sums *all) {
     if (s->acceleration == MOMENTUM) {
         s->theta = all->back > 0.0 ? 1.0 : s->theta;
         const double theta = 0.5 * (1.0 + sqrt(1.0 + 4.0 * s->theta * s->theta));
-        s->next = (update){.carry = true, .beta = all->back > 0.0 ? 0.0 : (s->theta - 1.0) / theta};
+        s->next = (update){.carry = true, .beta = all->back > 0.0 ? 0.0 : fmin((s->theta - 1.0) / theta, s->most)};
         s->theta = theta;
+        s->since++;
         return;
     }
     const int32_t start = s->config->acceleration_start;
@@ -535,12 +537,12 @@ static void begin_impulses(run *s) {
 }
 
 static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
-    enum { CHECK = 16, PATIENCE = 300 };
+    enum { CHECK = 16, PATIENCE = 300, CALM = 48, RISE = 2 };
     const int32_t chunks = s->layout.chunk_count, nodal = groups(s->contacts.nodal_count);
     const int32_t others = groups(s->contacts.other_count), units = groups(s->contacts.other_unit_count);
     const int32_t bodies = s->layout.body_count;
     double noted = (double)INFINITY; // error at the last real progress
-    int32_t noted_at = 0;
+    int32_t noted_at = 0, best_at = 0;
     double moved = (double)INFINITY;
     for (;; info->iterations++) {
         if (s->barzilai_borwein) {
@@ -557,6 +559,7 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         stn_parallel_for(s->threads, bodies, begin_body, s);
         stn_parallel_for(s->threads, nodal, step_nodal, s);
         begin_impulses(s);
+        cond_grips_solve(&s->grips, s->how, s->alpha, s->w, s->v, s->p, s->gamma_next);
         cond_contacts_sweep(&s->contacts, SWEEPS, s->how, s->alpha, s->w, s->v, s->p, s->gamma_next);
         stn_parallel_for(s->threads, units, step_units, s);
         stn_parallel_for(s->threads, bodies, end_body, s);
@@ -581,6 +584,13 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
             }
             if (error <= s->error) {
                 keep_best(s, error);
+                best_at = info->iterations;
+            } else if (s->coulomb && s->most > 0.5 && info->iterations - best_at >= CALM && error > RISE * s->error &&
+                       !last) {
+                s->most = s->most < 1.0 ? s->most - 0.2 : 0.9;
+                begin(s, s->best_v, s->best_gamma);
+                best_at = info->iterations;
+                continue;
             }
             if (s->error <= 1.0) {
                 info->reason = "residual";
@@ -678,6 +688,9 @@ static stn_status set_up(run *s, const stn_problem *problem, stn_error *err) {
     s->safe_alpha = exact ? 1.0 : 1.0 / LIMIT;
     status = cond_ties_weigh(&s->ties, s->w, arena, err);
     if (status == STN_OK) {
+        status = cond_grips_find(&s->contacts, arena, &s->grips, err);
+    }
+    if (status == STN_OK) {
         status = cond_contacts_weigh(&s->contacts, s->w, arena, err);
     }
     if (status != STN_OK) {
@@ -728,6 +741,7 @@ static stn_status solve(bool coulomb, const cond_config *config, const stn_probl
              .acceleration = config->step_size == BARZILAI_BORWEIN ? NO_ACCELERATION : config->acceleration,
              .alpha = 1.0,
              .ahead = true,
+             .most = 1.0,
              .error = (double)INFINITY};
     stn_status status = set_up(&s, problem, err);
     if (status != STN_OK) {

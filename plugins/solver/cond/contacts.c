@@ -278,6 +278,7 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
     for (int32_t k = 0; k < c->other_count; k++) {
         cond_contact *contact = &c->contacts[c->others[k]];
         memset(contact->bound, 0, sizeof contact->bound);
+        contact->node_bound = 0.0;
         for (int32_t e = contact->first; e < contact->end; e++) {
             cond_piece *piece = &c->pieces[e];
             const cond_unit *unit = &c->units[piece->unit];
@@ -287,6 +288,7 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
             for (int32_t r = 0; r < piece->rows; r++) {
                 contact->bound[r] += contact->cone ? block_bound(B) : B[r * (piece->rows + 1)];
             }
+            contact->node_bound += contact->cone && body == NULL ? block_bound(B) * (unit->end - unit->first) : 0.0;
             if (body == NULL) {
                 continue;
             }
@@ -312,8 +314,8 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
 
 // ------------------------------------------------------------------------------------------------------------ one shot
 
-/// u (rows) = J v + target.
-STN_KERNEL_INLINE void velocity_of(const cond_contacts *c, const cond_contact *contact, const double *v, double *u) {
+void cond_contact_velocity(const cond_contacts *c, int32_t i, const double *v, double *u) {
+    const cond_contact *contact = &c->contacts[i];
     for (int32_t r = 0; r < contact->rows; r++) {
         u[r] = c->target[contact->row + r];
     }
@@ -337,84 +339,26 @@ STN_KERNEL_INLINE void velocity_of(const cond_contacts *c, const cond_contact *c
     }
 }
 
-/// Nearest point of the ellipse with semi-axes a and b, in place: y_k = a_k^2 x_k/(a_k^2 + t), t > 0 the zero of
-/// (a x_1/(a^2 + t))^2 + (b x_2/(b^2 + t))^2 - 1, which falls and is convex: Newton's steps from 0 never pass it.
-static void ellipse_project(double a, double b, double x[2]) {
-    const double tiny = 1e-150;
-    if (a < tiny || b < tiny) { // a segment, or a point
-        x[0] = a < tiny ? 0.0 : fmin(fmax(x[0], -a), a);
-        x[1] = b < tiny ? 0.0 : fmin(fmax(x[1], -b), b);
-        return;
-    }
-    const double far = fmax(fabs(x[0]) / a, fabs(x[1]) / b);
-    if (x[0] / a * (x[0] / a) + x[1] / b * (x[1] / b) <= 1.0 || !isfinite(far)) {
-        return;
-    }
-    // in units of the larger axis
-    const double size = fmax(a, b), p = a / size, q = b / size, x0 = x[0] / size, x1 = x[1] / size;
-    double t = 0.0;
-    for (int32_t i = 0; i < 100; i++) {
-        const double d0 = p * p + t, d1 = q * q + t, f0 = p * x0 / d0, f1 = q * x1 / d1;
-        const double value = f0 * f0 + f1 * f1 - 1.0, slope = -2.0 * (f0 * f0 / d0 + f1 * f1 / d1);
-        const double step = -value / slope;
-        if (!(step > 1e-16 * (t + q * q))) {
-            break;
-        }
-        t += step;
-    }
-    x[0] *= p * p / (p * p + t);
-    x[1] *= q * q / (q * q + t);
-}
-
-/// COND's strict operator: the normal part first, then the tangents on the cross-section of the cone there.
-static void project_strict(const cond_contact *contact, double *x) {
-    if (contact->mu[0] == contact->mu[1]) {
-        cone_project_strict(contact->mu[0], x);
-        return;
-    }
-    x[2] = x[2] > 0.0 ? x[2] : 0.0;
-    ellipse_project(contact->mu[0] * x[2], contact->mu[1] * x[2], x);
-}
-
-/// The larger coefficient, of the circular cone, and what makes that of the ellipse: 1 along it.
-typedef struct circle {
-    double mu, scale[3];
-} circle;
-
-static circle circle_of(const cond_contact *contact) {
-    circle c = {fmax(contact->mu[0], contact->mu[1]), {1.0, 1.0, 1.0}};
-    for (int32_t r = 0; r < 2 && contact->mu[0] != contact->mu[1]; r++) {
-        c.scale[r] = contact->mu[r] / c.mu;
-    }
-    return c;
-}
-
-/// The nearest point of the cone in the metric g (tangents, normal) to x - u/g, as a circular cone has it: in x
-/// sqrt(g).
-static void project_near(const cond_contact *contact, const double g[2], const double *u, double shift, double *x) {
-    const circle c = circle_of(contact);
-    const double root[2] = {sqrt(g[0]), sqrt(g[1])};
-    double y[3];
-    for (int32_t r = 0; r < 3; r++) {
-        const double s = c.scale[r];
-        y[r] = s > 0.0 ? root[r / 2] * (x[r] / s - (s * u[r] + (r == 2 ? shift : 0.0)) / g[r / 2]) : 0.0;
-    }
-    stn_cone_project(c.mu * root[0] / root[1], y);
-    for (int32_t r = 0; r < 3; r++) {
-        x[r] = c.scale[r] * y[r] / root[r / 2];
-    }
-}
-
 /// One row with bounds.
-static void solve_row(const cond_contacts *c, const cond_contact *contact, int32_t r, double alpha, const double *p,
-                      double *gamma) {
+static void solve_row(const cond_contacts *c, int32_t i, int32_t r, double alpha, const double *p, double *gamma) {
     const stn_problem *problem = c->layout->problem;
+    const cond_contact *contact = &c->contacts[i];
     const int32_t row = contact->row + r;
     double u[STN_MAX_ROWS];
-    velocity_of(c, contact, p, u);
+    cond_contact_velocity(c, i, p, u);
     const double g = alpha * contact->bound[r] + c->R[row];
     const double y = g > 0.0 ? gamma[row] - (u[r] + c->R[row] * gamma[row]) / g : 0.0;
     gamma[row] = y < problem->lo[row] ? problem->lo[row] : (y > problem->hi[row] ? problem->hi[row] : y);
+}
+
+double cond_contact_shift(const cond_contacts *c, int32_t i, const double *v, const double *gamma) {
+    const cond_contact *contact = &c->contacts[i];
+    double slip[STN_MAX_ROWS];
+    cond_contact_velocity(c, i, v, slip);
+    for (int32_t r = 0; r < 2; r++) {
+        slip[r] += c->R[contact->row + r] * gamma[contact->row + r];
+    }
+    return cond_shift(contact->mu, slip);
 }
 
 void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, double alpha, const double *p,
@@ -422,7 +366,7 @@ void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, do
     const cond_contact *contact = &c->contacts[i];
     const double *R = c->R + contact->row, *before = gamma + contact->row;
     double u[STN_MAX_ROWS], *x = out + contact->row;
-    velocity_of(c, contact, p, u);
+    cond_contact_velocity(c, i, p, u);
     for (int32_t r = 0; r < contact->rows; r++) {
         u[r] += R[r] * before[r];
         x[r] = before[r];
@@ -433,29 +377,13 @@ void cond_contact_solve(const cond_contacts *c, int32_t i, cond_operator how, do
         x[0] = x[1] = x[2] = 0.0;
         return;
     }
-    if (how == COND_STRICT) {
-        for (int32_t r = 0; r < 3; r++) {
-            x[r] -= u[r] / g[r / 2];
-        }
-        project_strict(contact, x);
-        return;
-    }
-    double shift = 0.0;
-    if (how == COND_SHIFTED) {
-        const circle round = circle_of(contact);
-        double slip[STN_MAX_ROWS];
-        velocity_of(c, contact, v, slip);
-        for (int32_t r = 0; r < 2; r++) {
-            slip[r] = round.scale[r] * (slip[r] + R[r] * before[r]);
-        }
-        shift = round.mu * sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
-    }
-    project_near(contact, g, u, shift, x);
+    const double shift = how == COND_SHIFTED ? cond_contact_shift(c, i, v, gamma) : 0.0;
+    cond_one_shot(contact->mu, how, g, u, shift, x);
 }
 
-/// p += alpha W J^T x of one constraint, x being a change of its impulse.
-static void respond(const cond_contacts *c, const cond_contact *contact, double alpha, const double *w, const double *x,
-                    double *p) {
+void cond_contact_respond(const cond_contacts *c, int32_t i, double alpha, const double *w, const double *x,
+                          double *p) {
+    const cond_contact *contact = &c->contacts[i];
     for (int32_t e = contact->first; e < contact->end; e++) {
         const cond_piece *piece = &c->pieces[e];
         const cond_body *body = c->units[piece->unit].body;
@@ -494,15 +422,15 @@ void cond_contacts_sweep(const cond_contacts *c, int32_t sweeps, cond_operator h
                 for (int32_t r = 0; r < 3; r++) {
                     change[r] = gamma[contact->row + r] - before[r];
                 }
-                respond(c, contact, alpha, w, change, p);
+                cond_contact_respond(c, i, alpha, w, change, p);
                 continue;
             }
             for (int32_t r = 0; r < contact->rows; r++) { // row by row
-                solve_row(c, contact, r, alpha, p, gamma);
+                solve_row(c, i, r, alpha, p, gamma);
                 for (int32_t s = 0; s < contact->rows; s++) {
                     change[s] = s == r ? gamma[contact->row + r] - before[r] : 0.0;
                 }
-                respond(c, contact, alpha, w, change, p);
+                cond_contact_respond(c, i, alpha, w, change, p);
             }
         }
     }
@@ -517,7 +445,7 @@ double cond_contact_residual(const cond_contacts *c, int32_t i, bool coulomb, co
     const stn_problem *p = c->layout->problem;
     const double *R = c->R + contact->row;
     double u[STN_MAX_ROWS], x[STN_MAX_ROWS];
-    velocity_of(c, contact, v, u);
+    cond_contact_velocity(c, i, v, u);
     for (int32_t r = 0; r < contact->rows; r++) {
         x[r] = gamma[contact->row + r];
         *speed = fmax(*speed, fabs(u[r] + p->v_hat[contact->row + r]));
@@ -526,7 +454,7 @@ double cond_contact_residual(const cond_contacts *c, int32_t i, bool coulomb, co
     if (!contact->cone) {
         return stn_natural_map_box(contact->rows, contact->omega, p->lo + contact->row, p->hi + contact->row, x, u);
     }
-    const circle round = circle_of(contact);
+    const cond_circle round = cond_circle_of(contact->mu);
     for (int32_t r = 0; r < 2; r++) {
         x[r] = round.scale[r] > 0.0 ? x[r] / round.scale[r] : 0.0;
         u[r] *= round.scale[r];

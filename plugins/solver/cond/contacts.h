@@ -6,6 +6,7 @@
 
 #include "common/cone.h"
 #include "layout.h"
+#include "one_shot.h"
 #include "ties.h"
 
 /// A constraint.
@@ -18,6 +19,7 @@ typedef struct cond_contact {
     double omega;               // of the natural map, as the certificate has it
     double fuzz;                // what rounding of a slip makes of mu |v_t| [m/s]
     double bound[STN_MAX_ROWS]; // [1/kg] no less than its own block of J W J^T; of a cone one number
+    double node_bound;          // [1/kg] of a cone: that of its nodes alone, times the contacts on each
 } cond_contact;
 
 /// A node, a body, or a tree that is neither nodal nor one, which some constraint acts on.
@@ -29,13 +31,6 @@ typedef struct cond_unit {
     bool nodal;            // that of a nodal contact
     int32_t first, end;    // of `incident`
 } cond_unit;
-
-/// How a contact's law is solved in one shot.
-typedef enum cond_operator {
-    COND_STRICT,   // Coulomb's law: the normal part, then the tangents [lee-2023, (26)]
-    COND_PROXIMAL, // its convex relaxation: the nearest point of the cone
-    COND_SHIFTED,  // Coulomb's law as the relaxation with v_n raised by mu |v_t| of the velocity before [desaxce-1998]
-} cond_operator;
 
 /// A contact that is nodal as the paper has it: on one node of three dofs, which nothing else acts on, round friction.
 typedef struct cond_nodal {
@@ -76,6 +71,13 @@ stn_status cond_contacts_weigh(cond_contacts *contacts, const double *w, stn_are
 /// (row_count) in and out; v: velocities before the step.
 void cond_contacts_sweep(const cond_contacts *contacts, int32_t sweeps, cond_operator how, double alpha,
                          const double *w, const double *v, double *p, double *gamma);
+/// u (rows) = J v + bias - v_hat of constraint i.
+void cond_contact_velocity(const cond_contacts *contacts, int32_t i, const double *v, double *u);
+/// p += alpha W J^T x of constraint i, x (rows) being a change of its impulse.
+void cond_contact_respond(const cond_contacts *contacts, int32_t i, double alpha, const double *w, const double *x,
+                          double *p);
+/// What COND_SHIFTED raises v_n of contact i by, at velocities v and impulses gamma (row_count).
+double cond_contact_shift(const cond_contacts *contacts, int32_t i, const double *v, const double *gamma);
 /// Impulses of constraint i, into `out` (row_count), from those before, `gamma` (row_count), with step sizes alpha W
 /// and at velocities p that have alpha W J^T gamma in them. Where no other constraint acts on its nodes, and these are
 /// free nodes, `gamma` cancels, and the law holds exactly after the step. `v`: velocities before the step. `out` may be

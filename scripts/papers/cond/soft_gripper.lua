@@ -38,7 +38,7 @@ local gripper = load_text(world, ".urdf", [[<robot name="gripper"><link name="pa
   <inertia ixx="5e-4" iyy="5e-4" izz="5e-4" ixy="0" ixz="0" iyz="0"/></inertial>
   <visual><geometry><box size="0.05 0.12 0.02"/></geometry></visual></link>]] .. slide "left" .. slide "right" .. "</robot>",
   { name = "gripper", fixed = false, base = { xyz = { 0, 0, height + 0.03 } } })
-local cells = { 15, 2, p.cells }
+local cells = { math.ceil(0.3 * p.cells), 2, p.cells }
 local vertices, tetrahedra = lattice({ width, thickness, length }, cells)
 local fingers = {}
 for i, side in ipairs { "left", "right" } do

@@ -181,6 +181,70 @@ static void nodes_in_several_contacts_are_solved(void **state) {
     }
 }
 
+/// Between two soft blocks that press with `across`^2 nodes each there is a plate of `mass`.
+static void make_grip(scene *s, stn_context *context, int32_t across, double mass, double mu) {
+    scene_begin(s, context, 7);
+    double A[36] = {0.0};
+    for (int32_t i = 0; i < 6; i++) {
+        A[7 * i] = i < 3 ? mass : mass * 4e-4;
+    }
+    const int32_t plate = s->problem.tree_count;
+    scene_tree(s, 6, A);
+    for (int32_t side = 0; side < 2; side++) {
+        const cloud block = scene_cloud(s, across - 1, across - 1, 1, 1e3);
+        const double sign = side == 0 ? 1.0 : -1.0, one = 1.0; // the first one presses upwards
+        const stn_mat3 frame = stn_contact_frame(stn_vec3_make(0.0, 0.0, sign));
+        for (int32_t k = 0; k < across * across; k++) {
+            const int32_t node = side == 0 ? across * across + k : k; // of the layer that faces the plate
+            const double half = 0.005 * (across - 1);
+            double rows[18];
+            scene_body_rows(stn_vec3_make(0.01 * (k % across) - half, 0.01 * (k / across) - half, -0.005 * sign),
+                            &frame, 1.0, rows);
+            stn_constraint *c = scene_constraint(s, 3, plate, rows, -1, NULL);
+            c->J[1] = scene_support(s, block.tree, 1, &node, &one, -1.0);
+            double *J = scene_reals(s, 9, 0.0);
+            for (int32_t r = 0; r < 3; r++) {
+                const stn_vec3 row = stn_vec3_scale(-1.0, stn_mat3_column(&frame, r));
+                memcpy(J + 3 * r, &row, 3 * sizeof(double));
+            }
+            c->J[1].values = J;
+            c->mu1 = c->mu2 = mu;
+        }
+    }
+    stn_problem *p = scene_finish(s);
+    for (int32_t t = 1; t < p->tree_count; t++) {
+        for (int32_t i = 0; i < p->trees[t].A.n; i++) {
+            p->v_star[p->trees[t].dof_start + i] =
+                (i % 3 == 2 ? (t == 1 ? 0.1 : -0.1) : 0.0) + 0.02 * random_real(&s->random);
+        }
+    }
+}
+
+/// Contacts that hear of each other through a light body alone take at most twice the iterations of those on a heavy
+/// one, and the solution is that of another solver.
+static void light_bodies_between_nodes_are_solved(void **state) {
+    fixture *f = *state;
+    static const char *const ids[][2] = {{"cond_proximal", "ipm"}, {"cond", "newton_ncp"}};
+    for (int32_t i = 0; i < STN_COUNT(ids); i++) {
+        int32_t iterations[2];
+        for (int32_t light = 0; light < 2; light++) {
+            scene s;
+            make_grip(&s, f->context, 8, light ? 1e-4 : 1.0, 0.5);
+            choose(f, ids[i][1], NULL, NULL, 1e-9);
+            assert_int_equal(solve_into(f, &s.problem, 0, v_one, gamma_one), STN_OK);
+            leave(f);
+            choose(f, ids[i][0], NULL, NULL, 1e-8);
+            assert_int_equal(solve_into(f, &s.problem, 0, v_two, gamma_two), STN_OK);
+            assert_int_equal(f->report.fallbacks, 0);
+            assert_true(largest_difference(s.problem.nv, v_one, v_two) < 1e-6);
+            iterations[light] = f->report.iterations;
+            leave(f);
+            scene_end(&s);
+        }
+        assert_true(iterations[1] <= 2 * iterations[0]);
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------- step sizes
 
 /// Every node coupled with every other, A = (1 - c) I + c 1 1^T: the W that makes |I - W A|_F least has eigenvalues of
@@ -327,7 +391,7 @@ static void strict_failures_are_counted(void **state) {
     }
     printf("%d of 60 problems by a fallback, %d unsolved\n", fallbacks, unsolved);
     assert_true(fallbacks > 0);
-    assert_true(4 * unsolved < fallbacks);
+    assert_true(unsolved <= 1);
 }
 
 // --------------------------------------------------------------------------------------------------------------
@@ -422,6 +486,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(virtual_nodes_are_those_of_the_paper, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes_in_several_contacts_are_solved, setup, teardown),
+        cmocka_unit_test_setup_teardown(light_bodies_between_nodes_are_solved, setup, teardown),
         cmocka_unit_test_setup_teardown(step_sizes_are_safe, setup, teardown),
         cmocka_unit_test_setup_teardown(one_shot_dissipates_most, setup, teardown),
         cmocka_unit_test_setup_teardown(strict_failures_are_counted, setup, teardown),
