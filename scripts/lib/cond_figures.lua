@@ -12,6 +12,7 @@ cond_figures.params = {
   iterations = 20000, -- at most
   solver = "cond",
   law = "sap",        -- of convex solvers
+  picture = "",       -- file for a picture of the end, .png, coloured by stress; "": none
   seed = 0,           -- 0: the middle of every range; else random parameters
 }
 
@@ -54,7 +55,13 @@ function cond_figures.draw(seed, ranges)
 end
 
 --- Logs the columns of the paper's tables, and returns what counts a step; `force()` is the dynamics index.
-function cond_figures.log(world, force)
+--- `view`: camera of the picture.
+function cond_figures.log(world, p, force, view)
+  if p.picture ~= "" then
+    local options = { "png", width = 640, height = 420, color_by = "von_mises" }
+    for name, value in pairs(view) do options[name] = value end
+    world:record(p.picture, options)
+  end
   local sums = { steps = 0, unsolved = 0, fallbacks = 0, contacts = 0, iterations = 0, solve_us = 0, step_us = 0, penetration = 0 }
   local last
   world:log { "t", "contacts", "iterations", "fallbacks", "solved", "penetration", "momentum", "solve_us", "step_us", "force",

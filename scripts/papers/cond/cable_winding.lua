@@ -62,7 +62,8 @@ local function pull()
   local f = cable:attachment_force(plug)
   return math.sqrt(f[1] ^ 2 + f[2] ^ 2 + f[3] ^ 2)
 end
-local sums, count = figures.log(world, function() return world.steps > 0 and pull() or 0 end)
+local sums, count = figures.log(world, p, function() return world.steps > 0 and pull() or 0 end,
+  { color_by = "tension", azimuth = 35, elevation = 25 })
 for step in world:run { seconds = times[#times] + 0.5 } do count(step) end
 figures.report(sums)
 local touching = 0

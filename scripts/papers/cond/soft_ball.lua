@@ -46,7 +46,8 @@ world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = {
 local kp = 1000
 local grip = world:controller { "joint_pd", target = gripper, kp = kp, kd = 20 }
 
-local sums, count = figures.log(world, function() return figures.internal_force(ball) end)
+local sums, count = figures.log(world, p, function() return figures.internal_force(ball) end,
+  { azimuth = 12, elevation = 8, color_range = { 0, 2e4 } })
 for step in world:run { seconds = p.seconds } do
   local pressed = p.radius + 2e-3 - (2e-3 + p.grip / kp) * math.min(1, world.time / closing)
   grip:set { position = { left = pressed, right = pressed } }

@@ -57,7 +57,8 @@ world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = {
 local grip = world:controller { "joint_pd", target = gripper, kp = 2000, kd = 40 }
 
 local function pressing() return fingers[1]:contact_force(block).force[2] end
-local sums, count = figures.log(world, function() return world.steps > 0 and pressing() or 0 end)
+local sums, count = figures.log(world, p, function() return world.steps > 0 and pressing() or 0 end,
+  { azimuth = 25, elevation = 12 })
 for step in world:run { seconds = p.seconds } do
   local to = (open + p.squeeze) * math.min(1, world.time / closing)
   grip:set { position = { left = to, right = to } }

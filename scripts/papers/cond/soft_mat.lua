@@ -52,7 +52,8 @@ for i = 1, 24 do -- along half a circle, from rest to rest
 end
 local folding = stn.task("fold", function() arm:follow(way, { times = times, tolerance = 0.05 }) end)
 
-local sums, count = figures.log(world, function() return figures.internal_force(mat) end)
+local sums, count = figures.log(world, p, function() return figures.internal_force(mat) end,
+  { azimuth = 60, elevation = 25 })
 for step in world:run { seconds = p.seconds } do count(step) end
 figures.report(sums)
 local edge = mat:position "x_max"
