@@ -520,6 +520,7 @@ static bool fall_back(run *s, int32_t number) {
     s->how = next->how;
     s->acceleration = next->momentum ? MOMENTUM : NO_ACCELERATION;
     s->ahead = next->ahead;
+    s->most = 1.0;
     s->alpha = next->alpha * s->safe_alpha;
     s->barzilai_borwein = false;
     begin(s, s->best_v, s->best_gamma);
@@ -585,8 +586,8 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
             if (error <= s->error) {
                 keep_best(s, error);
                 best_at = info->iterations;
-            } else if (s->coulomb && s->most > 0.5 && info->iterations - best_at >= CALM && error > RISE * s->error &&
-                       !last) {
+            } else if (s->coulomb && info->fallbacks == 0 && s->most > 0.5 && info->iterations - best_at >= CALM &&
+                       error > RISE * s->error && !last) {
                 s->most = s->most < 1.0 ? s->most - 0.2 : 0.9;
                 begin(s, s->best_v, s->best_gamma);
                 best_at = info->iterations;

@@ -71,7 +71,8 @@ stn_status cond_grips_find(const cond_contacts *contacts, stn_arena *arena, cond
                 const cond_piece *piece = &contacts->pieces[e];
                 for (int32_t r = 0; r < 3 && contacts->units[piece->unit].body == body; r++) {
                     for (int32_t l = 0; l < piece->columns; l++) {
-                        of->J[(size_t)r * n + (size_t)(piece->place - body->place + l)] += piece->J[r * piece->pitch + l];
+                        of->J[(size_t)r * n + (size_t)(piece->place - body->place + l)] +=
+                            piece->J[r * piece->pitch + l];
                     }
                 }
             }
@@ -187,7 +188,8 @@ static void find_delta(const cond_grips *grips, cond_grip *grip, cond_operator h
 void cond_grips_solve(cond_grips *grips, cond_operator how, double alpha, const double *w, const double *v, double *p,
                       double *gamma) {
     const cond_contacts *c = grips->contacts;
-    how = how == COND_STRICT ? COND_LAGGED : how; // in one shot many contacts jump from one solution of Coulomb's law to another
+    how = how == COND_STRICT ? COND_LAGGED
+                             : how; // in one shot many contacts jump from one solution of Coulomb's law to another
     for (int32_t g = 0; g < grips->count; g++) {
         cond_grip *grip = &grips->grips[g];
         for (int32_t k = grip->first; k < grip->end; k++) {

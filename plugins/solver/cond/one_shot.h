@@ -25,9 +25,10 @@ cond_circle cond_circle_of(const double mu[2]);
 double cond_shift(const double mu[2], const double u[2]);
 /// x (in: the impulse before, out: the one after; t1, t2, n) = P(x - u/g), g (tangents, normal) > 0 [1/kg]; `shift` is
 /// added to u_n by COND_PROXIMAL and COND_SHIFTED.
-void cond_one_shot(const double mu[2], cond_operator how, const double g[2], const double u[3], double shift, double x[3]);
-/// K (3 x 3, row-major, symmetric) [kg]: less dx'/du of the above, one of them where it jumps, for the impulse before, x;
-/// on an ellipse of COND_LAGGED it is nearly that. Not of COND_STRICT, whose slope is not symmetric.
+void cond_one_shot(const double mu[2], cond_operator how, const double g[2], const double u[3], double shift,
+                   double x[3]);
+/// K (3 x 3, row-major, symmetric) [kg]: less dx'/du of the above, one of them where it jumps, for the impulse before,
+/// x; on an ellipse of COND_LAGGED it is nearly that. Not of COND_STRICT, whose slope is not symmetric.
 void cond_one_shot_slope(const double mu[2], cond_operator how, const double g[2], const double u[3], double shift,
                          const double x[3], double K[9]);
 
