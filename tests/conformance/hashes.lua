@@ -9,14 +9,14 @@ local stn = require "stiction"
 local p = stn.params {
   hashed_scene = "",
   hashes = "",
-  hashed_steps = 0, -- of all worlds together, after which the script is left; 0: it runs to its end
+  hashed_steps = 0, -- of all worlds together, after which the script is left, one for each 100 contacts more; 0: it runs to its end
   -- again: the script runs twice in one process. detour: before a step halfway every world is cloned, sent elsewhere and
   -- restored, and takes the way that it was on
   hashed_way = stn.choice { "straight", "again", "detour" },
 }
 
 local DETOUR_AT <const>, DETOUR <const> = p.hashed_steps > 0 and p.hashed_steps // 2 or 40, 7
-local seen -- of the script's run at hand: hashes, most contacts
+local seen -- of the script's run at hand: hashes, most contacts, steps as hashed_steps counts them
 local methods = {} -- of a world, as they were
 
 -- Steps without what the script does between them. One that fails is a result like others.
@@ -51,14 +51,19 @@ end
 
 -- Makes a step by `step` and writes it down before the script sees it.
 local function watched(world, step)
-  if p.hashed_way == "detour" and world.steps == DETOUR_AT and #world:tasks() == 0 then -- code that waits cannot be kept
+  local made = seen.made[world] or 0
+  if p.hashed_way == "detour" and made >= DETOUR_AT and not seen.detours[world] and #world:tasks() == 0 then -- code that waits cannot be kept
+    seen.detours[world] = true
     make_detour(world)
   end
   local result = step()
   if result == nil then return end
   seen[#seen + 1] = world:hash()
   seen.contacts = math.max(seen.contacts, result.contact_count)
-  if #seen == p.hashed_steps then
+  local counts = 1 + result.contact_count // 100
+  seen.made[world] = made + counts
+  seen.steps = seen.steps + counts
+  if p.hashed_steps > 0 and seen.steps >= p.hashed_steps then
     coroutine.yield("left after its steps")
   end
   return result
@@ -102,7 +107,7 @@ end
 
 -- One run of the script, as text.
 local function run()
-  seen = { contacts = 0 }
+  seen = { contacts = 0, steps = 0, made = {}, detours = {} }
   local good, ending = coroutine.resume(coroutine.create(dofile), p.hashed_scene)
   seen[#seen + 1] = good and (ending or "came to its end") or tostring(ending)
   seen[#seen + 1] = seen.contacts .. " contacts"
