@@ -44,12 +44,10 @@ function cond_figures.draw(seed, ranges)
   local names = {}
   for name in pairs(ranges) do names[#names + 1] = name end
   table.sort(names)
-  local drawn, state = {}, seed
+  local drawn, dice <close> = {}, stn.world { seed = math.max(seed, 1) }
   for _, name in ipairs(names) do
     local low, high = ranges[name][1], ranges[name][2]
-    state = (state * 6364136223846793005 + 1442695040888963407)
-    local part = seed == 0 and 0.5 or (state >> 11) / (1 << 53)
-    drawn[name] = low + part * (high - low)
+    drawn[name] = seed == 0 and (low + high) / 2 or dice:random(low, high)
   end
   return drawn
 end

@@ -9,16 +9,16 @@ function statistics.median(values)
   return sorted[(#sorted + 1) // 2]
 end
 
---- Slope of the least-squares line through (x, y).
+--- Slope of the least-squares line through (x, y), and R squared.
 function statistics.slope(x, y)
-  local mean_x, mean_y, xx, xy = 0, 0, 0, 0
+  local mean_x, mean_y, xx, xy, yy = 0, 0, 0, 0, 0
   for i = 1, #x do
     mean_x, mean_y = mean_x + x[i] / #x, mean_y + y[i] / #x
   end
   for i = 1, #x do
-    xx, xy = xx + (x[i] - mean_x) ^ 2, xy + (x[i] - mean_x) * (y[i] - mean_y)
+    xx, xy, yy = xx + (x[i] - mean_x) ^ 2, xy + (x[i] - mean_x) * (y[i] - mean_y), yy + (y[i] - mean_y) ^ 2
   end
-  return xy / xx
+  return xy / xx, xy * xy / (xx * yy)
 end
 
 return statistics

@@ -6,7 +6,7 @@
 # same for 1, 2, 4 and 8 workers, on one processor, run after run in one process and in several, in clones and after
 # checkpoints (hashes.lua); papers/cond/table.lua has no worlds of its own. Prints a table, a scene a line and a solver a column: a hash of all states and how many variants
 # gave it; exit status 1 where one gave another. --quick: each scene with one solver, each solver with a few
-# scenes, two variants. --tier: quick unless STICTION_TEST_TIER is full. A plugin of one's own is found by
+# scenes, two variants, fewer steps where there are many contacts. --tier: quick unless STICTION_TEST_TIER is full. A plugin of one's own is found by
 # STICTION_PLUGIN_PATH.
 set -euo pipefail
 export LC_ALL=C OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell} OMP_THREAD_LIMIT=1
@@ -32,9 +32,9 @@ done
 read -r -a solvers <<<"$(echo $solvers)"
 mapfile -t scenes < <(cd "$scripts" && find . -name '*.lua' -not -path '*/lib/*' -not -path './templates/*' -not -path './papers/cond/table.lua' | sed 's|^\./||; s|\.lua$||' | grep -E "$pattern" | sort)
 if [ $quick = yes ]; then
-    steps=${steps:-40} variants=("1 straight all" "4 detour all")
+    steps=${steps:-40} by_contacts=true variants=("1 straight all" "4 detour all")
 else
-    steps=${steps:-240}
+    steps=${steps:-240} by_contacts=false
     variants=("1 straight all" "1 straight all" "1 detour all" "2 detour all" "4 again all" "8 straight all" "8 detour one")
 fi
 
@@ -47,12 +47,12 @@ run() {
     local out=$folder/$1 pin=()
     [ "$6" = all ] || ! command -v taskset >/dev/null || pin=(taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')")
     mkdir "$out" && cd "$out" || return 0 # interrupted
-    "${pin[@]}" "$stiction" run "$here/hashes.lua" --quiet --set hashed_scene="$scripts/$2.lua" --set hashes=hashes --set hashed_steps=$steps \
+    "${pin[@]}" "$stiction" run "$here/hashes.lua" --quiet --set hashed_scene="$scripts/$2.lua" --set hashes=hashes --set hashed_steps=$steps --set hashed_by_contacts=$by_contacts \
         --set hashed_way="$5" --solver "$3" --threads "$4" >said 2>&1 || true
     [ -s hashes ] || mv said hashes
 }
 export -f run
-export here scripts stiction steps folder
+export here scripts stiction steps by_contacts folder
 
 # The pairs, and their runs on all processors.
 pairs=()

@@ -4,12 +4,13 @@
 --
 --   stiction run hashes.lua --set hashed_scene=/path/clutter.lua --set hashes=/path/out.txt --set hashed_way=detour --set hashed_steps=100
 --
--- The script's own parameters keep their values: no script has names like these.
+-- The script's own parameters keep their values, as no script has names like these, but for sizes (FEWER).
 local stn = require "stiction"
 local p = stn.params {
   hashed_scene = "",
   hashes = "",
-  hashed_steps = 0, -- of all worlds together, after which the script is left, one for each 100 contacts more; 0: it runs to its end
+  hashed_steps = 0, -- of all worlds together, after which the script is left; 0: it runs to its end
+  hashed_by_contacts = false, -- a step counts once more for each 100 contacts
   -- again: the script runs twice in one process. detour: before a step halfway every world is cloned, sent elsewhere and
   -- restored, and takes the way that it was on
   hashed_way = stn.choice { "straight", "again", "detour" },
@@ -60,7 +61,7 @@ local function watched(world, step)
   if result == nil then return end
   seen[#seen + 1] = world:hash()
   seen.contacts = math.max(seen.contacts, result.contact_count)
-  local counts = 1 + result.contact_count // 100
+  local counts = p.hashed_by_contacts and 1 + result.contact_count // 100 or 1
   seen.made[world] = made + counts
   seen.steps = seen.steps + counts
   if p.hashed_steps > 0 and seen.steps >= p.hashed_steps then

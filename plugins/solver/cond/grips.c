@@ -21,10 +21,39 @@ static const cond_body *body_of(const cond_contacts *c, const cond_contact *cont
     return body;
 }
 
+/// J of a contact on a body, dense.
+static double *make_rows(const cond_contacts *c, const cond_contact *contact, const cond_body *body, stn_arena *arena) {
+    const size_t n = (size_t)body->size;
+    double *J = STN_ARENA_ZEROED(arena, 3 * n, double);
+    for (int32_t e = contact->first; e < contact->end && J != NULL; e++) {
+        const cond_piece *piece = &c->pieces[e];
+        for (size_t r = 0; r < 3 && c->units[piece->unit].body == body; r++) {
+            for (int32_t l = 0; l < piece->columns; l++) {
+                J[r * n + (size_t)(piece->place - body->place + l)] += piece->J[r * (size_t)piece->pitch + (size_t)l];
+            }
+        }
+    }
+    return J;
+}
+
+static bool make_grip(const cond_body *body, int32_t first, const int32_t *row_start, const int32_t *column,
+                      stn_arena *arena, cond_grip *out) {
+    *out = (cond_grip){.body = body, .first = first, .end = first};
+    double **const vectors[] = {&out->F, &out->delta, &out->step, &out->trial};
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = STN_ARENA(arena, body->size, double);
+        if (*vectors[i] == NULL) {
+            return false;
+        }
+    }
+    return block_lu_build(1, &body->size, row_start, column, arena, &out->lu);
+}
+
 stn_status cond_grips_find(const cond_contacts *contacts, stn_arena *arena, cond_grips *out, stn_error *err) {
     const cond_layout *layout = contacts->layout;
-    int32_t *count = STN_ARENA_ZEROED(arena, layout->body_count + 1, int32_t), total = 0;
     *out = (cond_grips){.contacts = contacts};
+    // of bodies: contacts, then the number of the grip
+    int32_t *count = STN_ARENA_ZEROED(arena, layout->body_count + 1, int32_t), total = 0, first = 0;
     bool good = count != NULL;
     for (int32_t k = 0; k < contacts->other_count && good; k++) {
         const cond_body *body = body_of(contacts, &contacts->contacts[contacts->others[k]]);
@@ -34,50 +63,30 @@ stn_status cond_grips_find(const cond_contacts *contacts, stn_arena *arena, cond
     if (good && out->count == 0) {
         return STN_OK;
     }
-    out->grips = STN_ARENA_ZEROED(arena, out->count + 1, cond_grip);
+    out->grips = STN_ARENA(arena, out->count + 1, cond_grip);
     out->of = STN_ARENA_ZEROED(arena, total + 1, cond_grip_contact);
     int32_t *row_start = STN_ARENA(arena, 2, int32_t), *column = STN_ARENA_ZEROED(arena, 1, int32_t);
     good = good && out->grips != NULL && out->of != NULL && row_start != NULL && column != NULL;
-    int32_t at = 0, number = 0;
-    for (int32_t b = 0; b < layout->body_count && good; b++) {
-        const cond_body *body = &layout->bodies[b];
-        if (count[b] < 2) {
-            continue;
-        }
-        cond_grip *grip = &out->grips[number++];
-        const size_t n = (size_t)body->size;
-        *grip = (cond_grip){.body = body, .first = at, .end = at};
+    if (good) {
         row_start[0] = 0;
         row_start[1] = 1;
-        double **const vectors[] = {&grip->F, &grip->delta, &grip->step, &grip->J};
-        for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-            *vectors[i] = STN_ARENA(arena, n, double);
-            good = good && *vectors[i] != NULL;
+    }
+    for (int32_t b = 0, number = 0; b < layout->body_count && good; b++) {
+        const int32_t own = count[b];
+        count[b] = own < 2 ? -1 : number++;
+        good = own < 2 || make_grip(&layout->bodies[b], first, row_start, column, arena, &out->grips[count[b]]);
+        first += own < 2 ? 0 : own;
+    }
+    for (int32_t k = 0; k < contacts->other_count && good; k++) {
+        const int32_t i = contacts->others[k];
+        const cond_contact *contact = &contacts->contacts[i];
+        const cond_body *body = body_of(contacts, contact);
+        if (body == NULL || count[body - layout->bodies] < 0) {
+            continue;
         }
-        good = good && block_lu_build(1, &body->size, row_start, column, arena, &grip->lu);
-        for (int32_t k = 0; k < contacts->other_count && good; k++) {
-            const int32_t i = contacts->others[k];
-            const cond_contact *contact = &contacts->contacts[i];
-            if (body_of(contacts, contact) != body) {
-                continue;
-            }
-            cond_grip_contact *of = &out->of[grip->end++];
-            *of = (cond_grip_contact){.constraint = i, .J = STN_ARENA_ZEROED(arena, 3 * n, double)};
-            if (of->J == NULL) {
-                good = false;
-                break;
-            }
-            for (int32_t e = contact->first; e < contact->end; e++) {
-                const cond_piece *piece = &contacts->pieces[e];
-                for (int32_t r = 0; r < 3 && contacts->units[piece->unit].body == body; r++) {
-                    for (int32_t l = 0; l < piece->columns; l++) {
-                        of->J[(size_t)r * n + (size_t)(piece->place - body->place + l)] +=
-                            piece->J[r * piece->pitch + l];
-                    }
-                }
-            }
-        }
-        at = grip->end;
+        cond_grip_contact *of = &out->of[out->grips[count[body - layout->bodies]].end++];
+        *of = (cond_grip_contact){.constraint = i, .J = make_rows(contacts, contact, body, arena)};
+        good = of->J != NULL;
     }
     return good ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%d contacts of bodies with nodes: out of memory", total);
 }
@@ -152,7 +161,7 @@ static void find_delta(const cond_grips *grips, cond_grip *grip, cond_operator h
     enum { NEWTON = 20, HALVINGS = 8 };
     const double enough = 1e-3; // of F at the start
     const int32_t n = grip->body->size;
-    double *trial = grip->J, first = 0.0;
+    double *trial = grip->trial, first = 0.0;
     memset(grip->delta, 0, (size_t)n * sizeof *grip->delta);
     for (int32_t i = 0; i < NEWTON; i++) {
         evaluate(grips, grip, how, alpha, grip->delta, true, grip->F);

@@ -24,9 +24,9 @@ typedef struct cond_grip_contact {
 /// A body with two such contacts or more.
 typedef struct cond_grip {
     const cond_body *body;
-    int32_t first, end;           // of contacts
-    block_lu lu;                  // of the Hessian
-    double *F, *delta, *step, *J; // (body->size) each
+    int32_t first, end;               // of contacts
+    block_lu lu;                      // of the Hessian
+    double *F, *delta, *step, *trial; // (body->size) each
 } cond_grip;
 
 /// All of a problem.

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <stiction/random.h>
+
 /// Dofs of a node that share one step size: those of a point, of a turn.
 static int32_t group_of(const cond_tree *tree) {
     return tree->A->form == STN_MATRIX_NODAL && tree->size % 3 == 0 ? 3 : 1;
@@ -56,8 +58,8 @@ void cond_scale(const cond_layout *layout, double limit, bool raise, int32_t ite
     double *x = work[0], *y = work[1];
     uint64_t seed = 1;
     for (int32_t k = 0; k < layout->size; k++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        x[k] = w[k] > 0.0 ? ((double)(seed >> 11) * 0x1p-53 - 0.5) * sqrt(w[k]) : 0.0;
+        const double part = stn_random_unit(stn_random_bits(&seed));
+        x[k] = w[k] > 0.0 ? (part - 0.5) * sqrt(w[k]) : 0.0;
     }
     for (int32_t first = 0, last = 0; first < layout->chunk_count; first = last) {
         last = first + 1;

@@ -6,6 +6,7 @@
 local stn = require "stiction"
 local chart = require "chart"
 local figures = require "cond_figures"
+local statistics = require "statistics"
 
 local p = figures.declare {
   nodes = "1000 2000 5000 10000 20000 50000 100000",
@@ -49,16 +50,6 @@ local function run(nodes)
   return r
 end
 
---- Least-squares line through (x, y): slope and R squared.
-local function fit(x, y)
-  local n, mx, my, xx, xy, yy = #x, 0, 0, 0, 0, 0
-  for i = 1, n do mx, my = mx + x[i] / n, my + y[i] / n end
-  for i = 1, n do
-    xx, xy, yy = xx + (x[i] - mx) ^ 2, xy + (x[i] - mx) * (y[i] - my), yy + (y[i] - my) ^ 2
-  end
-  return xy / xx, xy * xy / (xx * yy)
-end
-
 local columns = { { "solve", "solve" }, { "elements", "inputs" }, { "A", "form" }, { "collision", "collision" }, { "rows", "assembly" },
   { "certificate", "certificate" }, { "advance", "advance" } }
 print("  nodes    dofs contacts  iterations    solve [ms]  elements         A  collision      rows certificate   advance   memory [MB]  unsolved")
@@ -78,7 +69,7 @@ for word in p.nodes:gmatch "%d+" do
 end
 if #dofs > 2 then
   for _, column in ipairs(columns) do
-    local slope, square = fit(dofs, times[column[1]])
+    local slope, square = statistics.slope(dofs, times[column[1]])
     print(("%-12s %.3g ms for 1000 dofs, R squared %.5f"):format(column[1], 1e3 * slope, square))
     stn.result("r_squared_" .. column[1], square, "1")
   end

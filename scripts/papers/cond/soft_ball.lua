@@ -3,7 +3,7 @@
 -- that is moved, and two fingers press a ball of 1,452 nodes and 6,600 tetrahedra. The dynamics index is the norm of the elastic forces.
 local stn = require "stiction"
 local figures = require "cond_figures"
-local load_text = require "robot_text"
+local hung_gripper = require "hung_gripper"
 
 local p = figures.declare {
   young = 0,      -- [Pa]; 0: by the seed, 0.5 to 2 MPa
@@ -24,26 +24,10 @@ world:ground { mu = mu }
 local ball = world:soft { name = "ball", ball = p.radius, cells = { p.cells, p.cells, p.cells + 1 }, young = young, poisson = poisson, density = 1000,
   mu = mu, xyz = { 0, 0, p.radius + 1e-5 }, color = { 0.85, 0.35, 0.3 } }
 
-local function finger(side)
-  local sign = side == "left" and 1 or -1
-  return ([[<link name="%s"><inertial><mass value="0.1"/><inertia ixx="6e-5" iyy="6e-5" izz="6e-5" ixy="0" ixz="0" iyz="0"/></inertial>
-    <visual><geometry><box size="0.05 0.01 0.06"/></geometry></visual><collision><geometry><box size="0.05 0.01 0.06"/></geometry></collision></link>
-    <joint name="%s" type="prismatic"><parent link="palm"/><child link="%s"/><origin xyz="0 %g -0.06"/><axis xyz="0 %d 0"/>
-      <limit lower="0" upper="0.06" effort="60" velocity="1"/></joint>]]):format(side, side, side, sign * 0.005, sign)
-end
-local height = p.radius + 0.06
-local gripper = load_text(world, ".urdf", [[<robot name="gripper"><link name="palm"><inertial><mass value="0.5"/>
-  <inertia ixx="5e-4" iyy="5e-4" izz="5e-4" ixy="0" ixz="0" iyz="0"/></inertial>
-  <visual><geometry><box size="0.06 0.14 0.02"/></geometry></visual></link>]] .. finger "left" .. finger "right" .. "</robot>",
-  { name = "gripper", mu = mu, fixed = false, base = { xyz = { 0, 0, height } }, joints = { left = p.radius + 2e-3, right = p.radius + 2e-3 } })
-local hand = world:box { name = "hand", size = { 0.04, 0.04, 0.02 }, mass = 1, mask = 0, xyz = { 0, 0, height + 0.03 }, color = { 0.3, 0.3, 0.35 } }
-local closing, lifting = 0.3, 0.7 -- [s]
-hand:kinematic(function(t)
-  local part = math.min(1, math.max(0, (t - closing - 0.2) / lifting))
-  return { xyz = { 0, 0, height + 0.03 + p.lift * part * part * (3 - 2 * part) } }
-end)
-world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = { 0, 0, -0.03 } }, stiffness = 2e4, angular_stiffness = 50, relaxation_time = 0.02 }
-local kp = 1000
+local closing, kp = 0.3, 1000 -- [s], [N/m]
+local gripper = hung_gripper(world, { z = p.radius + 0.06, palm = { 0.06, 0.14 }, from = closing + 0.2, seconds = 0.7, lift = p.lift,
+  finger = { mass = 0.1, inertia = 6e-5, size = { 0.05, 0.01, 0.06 }, y = 0.005, z = -0.06, axis = 1, lower = 0, upper = 0.06, collides = true },
+  options = { mu = mu, joints = { left = p.radius + 2e-3, right = p.radius + 2e-3 } } })
 local grip = world:controller { "joint_pd", target = gripper, kp = kp, kd = 20 }
 
 local sums, count = figures.log(world, p, function() return figures.internal_force(ball) end,

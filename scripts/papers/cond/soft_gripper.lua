@@ -5,7 +5,7 @@ local stn = require "stiction"
 local figures = require "cond_figures"
 local lattice = require "lattice"
 local with_file = require "tetrahedra"
-local load_text = require "robot_text"
+local hung_gripper = require "hung_gripper"
 
 local p = figures.declare {
   young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa; the paper's Ecoflex 00-50 has 83 kPa
@@ -27,17 +27,9 @@ local width, length, thickness, block_size, open = 0.02, 0.06, 0.012, 0.03, 0.00
 local block = world:box { name = "block", size = { 0.03, block_size, 0.04 }, mass = p.mass, mu = mu, xyz = { 0, 0, 0.02 }, color = { 0.8, 0.6, 0.2 } }
 local height = 0.07 + 0.01 -- of the slides' middle; fingers end 1 cm above the ground
 local reach = block_size / 2 + open + thickness / 2
-local function slide(side)
-  local sign = side == "left" and 1 or -1
-  return ([[<link name="%s"><inertial><mass value="0.05"/><inertia ixx="2e-5" iyy="2e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial>
-    <visual><geometry><box size="0.024 0.012 0.02"/></geometry></visual></link>
-    <joint name="%s" type="prismatic"><parent link="palm"/><child link="%s"/><origin xyz="0 %g -0.03"/><axis xyz="0 %d 0"/>
-      <limit lower="-0.01" upper="0.04" effort="60" velocity="1"/></joint>]]):format(side, side, side, sign * reach, -sign)
-end
-local gripper = load_text(world, ".urdf", [[<robot name="gripper"><link name="palm"><inertial><mass value="0.5"/>
-  <inertia ixx="5e-4" iyy="5e-4" izz="5e-4" ixy="0" ixz="0" iyz="0"/></inertial>
-  <visual><geometry><box size="0.05 0.12 0.02"/></geometry></visual></link>]] .. slide "left" .. slide "right" .. "</robot>",
-  { name = "gripper", fixed = false, base = { xyz = { 0, 0, height + 0.03 } } })
+local closing = 0.5 -- [s]
+local gripper = hung_gripper(world, { z = height + 0.03, palm = { 0.05, 0.12 }, from = closing + 0.2, seconds = 0.8, lift = p.lift,
+  finger = { mass = 0.05, inertia = 2e-5, size = { 0.024, 0.012, 0.02 }, y = reach, z = -0.03, axis = -1, lower = -0.01, upper = 0.04 } })
 local cells = { math.ceil(0.3 * p.cells), 2, p.cells }
 local vertices, tetrahedra = lattice({ width, thickness, length }, cells)
 local fingers = {}
@@ -47,13 +39,6 @@ for i, side in ipairs { "left", "right" } do
       xyz = { 0, (i == 1 and 1 or -1) * reach, height - 0.01 - length / 2 }, color = { 0.3, 0.7, 0.5 }, attach = { link = { gripper, side }, nodes = "z_max" } }
   end)
 end
-local hand = world:box { name = "hand", size = { 0.04, 0.04, 0.02 }, mass = 1, mask = 0, xyz = { 0, 0, height + 0.06 }, color = { 0.3, 0.3, 0.35 } }
-local closing, lifting = 0.5, 0.8 -- [s]
-hand:kinematic(function(t)
-  local part = math.min(1, math.max(0, (t - closing - 0.2) / lifting))
-  return { xyz = { 0, 0, height + 0.06 + p.lift * part * part * (3 - 2 * part) } }
-end)
-world:constraint { "weld", a = { gripper, "palm" }, b = hand, b_pose = { xyz = { 0, 0, -0.03 } }, stiffness = 2e4, angular_stiffness = 50, relaxation_time = 0.02 }
 local grip = world:controller { "joint_pd", target = gripper, kp = 2000, kd = 40 }
 
 local function pressing() return fingers[1]:contact_force(block).force[2] end

@@ -19,7 +19,7 @@ local p = stn.params {
   full = "sap",          -- solvers that make a full run of the first seed, at 1e-6
   table = "",            -- a CSV file
 }
-local script = "scripts/papers/cond/" .. p.scenario .. ".lua"
+local script = (debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. p.scenario .. ".lua"
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute("mkdir " .. folder))
@@ -29,7 +29,7 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 --- Runs the scenario; returns its log and its JSON.
 local function run(settings, capture)
   local log, summary = folder .. "/log.csv", folder .. "/run.json"
-  local words = { p.command, "run", script, "--quiet", "--json", "--log", log }
+  local words = { p.command, "run", quoted(script), "--quiet", "--json", "--log", log }
   for name, value in pairs(settings) do words[#words + 1] = "--set " .. quoted(("%s=%s"):format(name, value)) end
   for word in p.extra:gmatch "%S+" do words[#words + 1] = "--set " .. quoted(word) end
   if capture then words[#words + 1] = ("--capture %s --every %d"):format(capture, p.every) end
@@ -45,8 +45,9 @@ end
 local rows = {}
 local function report(row)
   rows[#rows + 1] = row
-  print(("%-22s %4d %6d  %9.5f  %9.3f  %8.3f  %9.3f %10s  %8.1f  %6d %6d"):format(row.solver, row.runs, row.steps, row.MP, row.IE, row.DT, row.ST,
-    row.delassus and ("(%.1f)"):format(row.delassus) or "", row.IN, row.unsolved, row.fallbacks))
+  local function known(form, value) return value and form:format(value) or "" end
+  print(("%-22s %4d %6d  %9s  %9s  %8s  %9.3f %10s  %8.1f  %6d %6d"):format(row.solver, row.runs, row.steps, known("%.5f", row.MP),
+    known("%.3f", row.IE), known("%.3f", row.DT), row.ST, row.delassus and ("(%.1f)"):format(row.delassus) or "", row.IN, row.unsolved, row.fallbacks))
   io.stdout:flush()
 end
 
@@ -79,7 +80,7 @@ end
 
 --- A solver on the captured problems.
 local function solve_files(solver, options, files)
-  local all = { solver = solver .. " (files)", runs = p.captured, steps = 0, MP = 0 / 0, IE = 0 / 0, DT = 0 / 0, ST = 0, IN = 0, delassus = 0, unsolved = 0, fallbacks = 0 }
+  local all = { solver = solver .. " (files)", runs = p.captured, steps = 0, ST = 0, IN = 0, delassus = 0, unsolved = 0, fallbacks = 0 }
   for _, path in ipairs(files) do
     local pipe = assert(io.popen(("%s solve %s --solver %s %s --json 2> /dev/null"):format(p.command, path, solver, options)))
     local text = pipe:read "a"
@@ -136,7 +137,8 @@ if p.table ~= "" then
   local file = assert(io.open(p.table, "w"))
   file:write "solver,runs,steps,MP_mm,IE_mN,DT_ms,ST_ms,delassus_ms,iterations,unsolved,fallbacks\n"
   for _, r in ipairs(rows) do
-    file:write(("%s,%d,%d,%g,%g,%g,%g,%g,%g,%d,%d\n"):format(r.solver:gsub(",", ";"), r.runs, r.steps, r.MP, r.IE, r.DT, r.ST, r.delassus or 0, r.IN, r.unsolved, r.fallbacks))
+    local cells = { (r.solver:gsub(",", ";")), r.runs, r.steps, r.MP or "", r.IE or "", r.DT or "", r.ST, r.delassus or "", r.IN, r.unsolved, r.fallbacks }
+    file:write(table.concat(cells, ","), "\n")
   end
   assert(file:close())
 end

@@ -23,6 +23,16 @@ static double largest_difference(int32_t n, const double *a, const double *b) {
     return largest;
 }
 
+/// Rows of a contact on one node, along the axes of `frame`.
+static double *node_rows(scene *s, const stn_mat3 *frame, double sign) {
+    double *J = scene_reals(s, 9, 0.0);
+    for (int32_t r = 0; r < 3; r++) {
+        const stn_vec3 row = stn_vec3_scale(sign, stn_mat3_column(frame, r));
+        memcpy(J + 3 * r, &row, 3 * sizeof(double));
+    }
+    return J;
+}
+
 /// Every way of W and its acceleration.
 static const char *const ways[][2] = {{"acceleration", "momentum"},
                                       {"acceleration", "chebyshev"},
@@ -153,12 +163,7 @@ static void nodes_in_several_contacts_are_solved(void **state) {
                     const stn_mat3 frame = stn_contact_frame(normal);
                     stn_constraint *c = scene_constraint(&s, 3, -1, NULL, -1, NULL);
                     c->J[0] = scene_support(&s, block.tree, 1, &i, &one, 1.0);
-                    double *J = scene_reals(&s, 9, 0.0);
-                    for (int32_t r = 0; r < 3; r++) {
-                        const stn_vec3 row = stn_mat3_column(&frame, r);
-                        memcpy(J + 3 * r, &row, 3 * sizeof(double));
-                    }
-                    c->J[0].values = J;
+                    c->J[0].values = node_rows(&s, &frame, 1.0);
                     c->mu1 = c->mu2 = 0.1 * seed;
                 }
             }
@@ -202,12 +207,7 @@ static void make_grip(scene *s, stn_context *context, int32_t across, double mas
                             &frame, 1.0, rows);
             stn_constraint *c = scene_constraint(s, 3, plate, rows, -1, NULL);
             c->J[1] = scene_support(s, block.tree, 1, &node, &one, -1.0);
-            double *J = scene_reals(s, 9, 0.0);
-            for (int32_t r = 0; r < 3; r++) {
-                const stn_vec3 row = stn_vec3_scale(-1.0, stn_mat3_column(&frame, r));
-                memcpy(J + 3 * r, &row, 3 * sizeof(double));
-            }
-            c->J[1].values = J;
+            c->J[1].values = node_rows(s, &frame, -1.0);
             c->mu1 = c->mu2 = mu;
         }
     }
@@ -368,12 +368,7 @@ static void strict_failures_are_counted(void **state) {
             const stn_mat3 frame = stn_contact_frame(stn_vec3_normalize_or(
                 stn_vec3_make(random_real(&s.random), random_real(&s.random), random_real(&s.random)),
                 stn_vec3_make(0.0, 0.0, 1.0)));
-            double *J = scene_reals(&s, 9, 0.0);
-            for (int32_t r = 0; r < 3; r++) {
-                const stn_vec3 row = stn_mat3_column(&frame, r);
-                memcpy(J + 3 * r, &row, 3 * sizeof(double));
-            }
-            c->J[0].values = J;
+            c->J[0].values = node_rows(&s, &frame, 1.0);
             c->mu1 = c->mu2 = 5.0;
         }
         stn_problem *p = scene_finish(&s);
