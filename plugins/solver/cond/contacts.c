@@ -83,6 +83,56 @@ static bool is_nodal(const cond_contacts *c, const cond_ties *ties, int32_t i, c
     return out->beta2 > 0.0;
 }
 
+/// Is every piece of it on a node of three dofs, and its friction round?
+static bool is_shared(const cond_contacts *c, int32_t i) {
+    const cond_contact *contact = &c->contacts[i];
+    const double *R = c->R + contact->row;
+    bool shared = contact->cone && contact->mu[0] == contact->mu[1] && R[0] == R[1];
+    for (int32_t k = contact->first; k < contact->end && shared; k++) {
+        const cond_piece *piece = &c->pieces[k];
+        const cond_unit *unit = &c->units[piece->unit];
+        const cond_tree *tree = unit->body == NULL ? &c->layout->trees[unit->tree] : NULL;
+        shared = tree != NULL && tree->A->form == STN_MATRIX_NODAL && tree->size == 3 && piece->pitch == 3 &&
+                 piece->rows == 3;
+    }
+    return shared && contact->end > contact->first;
+}
+
+/// Writes out the shared contacts, those of the first `count` others.
+static bool write_shared(cond_contacts *c, int32_t count, stn_arena *arena) {
+    int32_t nodes = 0;
+    for (int32_t k = 0; k < count; k++) {
+        const cond_contact *contact = &c->contacts[c->others[k]];
+        nodes += contact->end - contact->first;
+    }
+    c->shared_count = count;
+    c->shared = STN_ARENA_ZEROED(arena, count + 1, cond_shared);
+    c->shared_nodes = STN_ARENA_ZEROED(arena, nodes + 1, cond_shared_node);
+    if (c->shared == NULL || c->shared_nodes == NULL) {
+        return false;
+    }
+    nodes = 0;
+    for (int32_t k = 0; k < count; k++) {
+        const cond_contact *contact = &c->contacts[c->others[k]];
+        cond_shared *shared = &c->shared[k];
+        *shared = (cond_shared){.constraint = c->others[k], .row = contact->row, .first = nodes, .mu = contact->mu[0]};
+        for (int32_t r = 0; r < 3; r++) {
+            shared->target[r] = c->target[contact->row + r];
+            shared->R[r] = c->R[contact->row + r];
+        }
+        for (int32_t e = contact->first; e < contact->end; e++) {
+            cond_shared_node *node = &c->shared_nodes[nodes++];
+            node->place = c->pieces[e].place;
+            for (int32_t entry = 0; entry < 9; entry++) {
+                node->column[entry % 3][entry / 3] = c->pieces[e].J[entry];
+            }
+        }
+        shared->end = nodes;
+    }
+    return true;
+}
+
+/// Lists of nodal contacts, of all others with the shared ones first, and of the units of the others.
 static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) {
     c->nodal = STN_ARENA(arena, c->count + 1, cond_nodal);
     c->others = STN_ARENA(arena, c->count + 1, int32_t);
@@ -90,6 +140,7 @@ static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) 
     if (c->nodal == NULL || c->others == NULL || c->other_units == NULL) {
         return false;
     }
+    int32_t shared = 0;
     for (int32_t i = 0; i < c->count; i++) {
         if (c->layout->is_spring[i]) {
             continue;
@@ -98,7 +149,16 @@ static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) 
             c->units[c->pieces[c->contacts[i].first].unit].nodal = true;
             c->nodal_count++;
         } else {
-            c->others[c->other_count++] = i;
+            shared += is_shared(c, i);
+            c->other_count++;
+        }
+    }
+    int32_t next[2] = {shared, 0}, nodal = 0; // places of those that are not shared, that are
+    for (int32_t i = 0; i < c->count; i++) {
+        const bool is_one = nodal < c->nodal_count && c->nodal[nodal].constraint == i;
+        nodal += is_one;
+        if (!is_one && !c->layout->is_spring[i]) {
+            c->others[next[is_shared(c, i)]++] = i;
         }
     }
     for (int32_t k = 0; k < c->unit_count; k++) {
@@ -106,7 +166,7 @@ static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) 
             c->other_units[c->other_unit_count++] = k;
         }
     }
-    return true;
+    return write_shared(c, shared, arena);
 }
 
 /// A virtual node takes the place of a contact point on what is no node of three dofs, and on a node that several
@@ -309,6 +369,16 @@ stn_status cond_contacts_weigh(cond_contacts *c, const double *w, stn_arena *are
             piece->response = response;
         }
     }
+    for (int32_t k = 0; k < c->shared_count; k++) {
+        cond_shared *shared = &c->shared[k];
+        shared->bound = c->contacts[shared->constraint].bound[0];
+        for (int32_t e = shared->first; e < shared->end; e++) {
+            cond_shared_node *node = &c->shared_nodes[e];
+            for (int32_t entry = 0; entry < 9; entry++) {
+                node->row[entry / 3][entry % 3] = node->column[entry % 3][entry / 3] * w[node->place + entry % 3];
+            }
+        }
+    }
     return STN_OK;
 }
 
@@ -407,31 +477,89 @@ void cond_contact_respond(const cond_contacts *c, int32_t i, double alpha, const
     }
 }
 
+/// A shared contact in one shot, at p and into it.
+STN_KERNEL_INLINE void step_shared(const cond_contacts *c, const cond_shared *shared, bool strict, double alpha,
+                                   double *p, double *gamma) {
+    double *x = gamma + shared->row;
+    const cond_v4 before = {x[0], x[1], x[2], 0.0};
+    cond_v4 u = cond_load(shared->target) + cond_load(shared->R) * before;
+    for (int32_t e = shared->first; e < shared->end; e++) {
+        const cond_shared_node *node = &c->shared_nodes[e];
+        const double *at = p + node->place;
+        u += cond_load(node->column[0]) * at[0] + cond_load(node->column[1]) * at[1] +
+             cond_load(node->column[2]) * at[2];
+    }
+    const double gt = alpha * shared->bound + shared->R[0], gn = alpha * shared->bound + shared->R[2];
+    if (!(gn > 0.0)) { // nothing moves it
+        x[0] = x[1] = x[2] = 0.0;
+        return;
+    }
+    const double root = strict || gt == gn ? 1.0 : sqrt(gt / gn); // the nearest point in the metric of g
+    double y[3] = {root * (x[0] - u[0] / gt), root * (x[1] - u[1] / gt), x[2] - u[2] / gn};
+    if (strict) {
+        cone_project_strict(shared->mu, y);
+    } else {
+        stn_cone_project(shared->mu * root, y);
+    }
+    x[0] = y[0] / root;
+    x[1] = y[1] / root;
+    x[2] = y[2];
+    const cond_v4 change = alpha * ((cond_v4){x[0], x[1], x[2], 0.0} - before);
+    for (int32_t e = shared->first; e < shared->end; e++) {
+        const cond_shared_node *node = &c->shared_nodes[e];
+        *(cond_v4 *)(p + node->place) += cond_load(node->row[0]) * change[0] + cond_load(node->row[1]) * change[1] +
+                                         cond_load(node->row[2]) * change[2];
+    }
+}
+
+/// The first `count` of them.
+STN_KERNEL static void sweep_shared(const cond_contacts *c, int32_t count, bool forwards, bool strict, double alpha,
+                                    double *p, double *gamma) {
+    for (int32_t k = 0; k < count; k++) {
+        step_shared(c, &c->shared[forwards ? k : count - 1 - k], strict, alpha, p, gamma);
+    }
+}
+
+/// Constraint i of the others.
+static void step_other(const cond_contacts *c, int32_t i, cond_operator how, double alpha, const double *w,
+                       const double *v, double *p, double *gamma) {
+    const cond_contact *contact = &c->contacts[i];
+    double before[STN_MAX_ROWS], change[STN_MAX_ROWS];
+    for (int32_t r = 0; r < contact->rows; r++) {
+        before[r] = gamma[contact->row + r];
+    }
+    if (contact->cone) {
+        cond_contact_solve(c, i, how, alpha, p, v, gamma, gamma);
+        for (int32_t r = 0; r < 3; r++) {
+            change[r] = gamma[contact->row + r] - before[r];
+        }
+        cond_contact_respond(c, i, alpha, w, change, p);
+        return;
+    }
+    for (int32_t r = 0; r < contact->rows; r++) { // row by row
+        solve_row(c, i, r, alpha, p, gamma);
+        for (int32_t s = 0; s < contact->rows; s++) {
+            change[s] = s == r ? gamma[contact->row + r] - before[r] : 0.0;
+        }
+        cond_contact_respond(c, i, alpha, w, change, p);
+    }
+}
+
 void cond_contacts_sweep(const cond_contacts *c, int32_t sweeps, cond_operator how, double alpha, const double *w,
                          const double *v, double *p, double *gamma) {
+    const bool strict = how == COND_STRICT;
+    const int32_t first = strict || how == COND_PROXIMAL ? c->shared_count : 0;
     for (int32_t sweep = 0; sweep < sweeps; sweep++) {
-        for (int32_t k = 0; k < c->other_count; k++) {
-            const int32_t i = c->others[sweep % 2 == 0 ? k : c->other_count - 1 - k];
-            const cond_contact *contact = &c->contacts[i];
-            double before[STN_MAX_ROWS], change[STN_MAX_ROWS];
-            for (int32_t r = 0; r < contact->rows; r++) {
-                before[r] = gamma[contact->row + r];
+        if (sweep % 2 == 0) {
+            sweep_shared(c, first, true, strict, alpha, p, gamma);
+            for (int32_t k = first; k < c->other_count; k++) {
+                step_other(c, c->others[k], how, alpha, w, v, p, gamma);
             }
-            if (contact->cone) {
-                cond_contact_solve(c, i, how, alpha, p, v, gamma, gamma);
-                for (int32_t r = 0; r < 3; r++) {
-                    change[r] = gamma[contact->row + r] - before[r];
-                }
-                cond_contact_respond(c, i, alpha, w, change, p);
-                continue;
+        } else {
+            for (int32_t k = c->other_count - 1; k >= first; k--) {
+                step_other(c, c->others[k], how, alpha, w, v, p, gamma);
             }
-            for (int32_t r = 0; r < contact->rows; r++) { // row by row
-                solve_row(c, i, r, alpha, p, gamma);
-                for (int32_t s = 0; s < contact->rows; s++) {
-                    change[s] = s == r ? gamma[contact->row + r] - before[r] : 0.0;
-                }
-                cond_contact_respond(c, i, alpha, w, change, p);
-            }
+            sweep_shared(c, first, false, strict, alpha, p, gamma);
         }
     }
 }

@@ -41,8 +41,23 @@ typedef struct cond_nodal {
     double target[3]; // bias - v_hat
 } cond_nodal;
 
+/// A node of a shared contact, its Jacobian padded to vectors.
+typedef struct cond_shared_node {
+    double column[3][4]; // of J, a column for each dof: t1, t2, n, 0
+    double row[3][4];    // of J W, a row for each of t1, t2, n
+    int32_t place;
+} cond_shared_node;
+
+/// A contact on nodes of three dofs that other constraints act on, too, with round friction.
+typedef struct cond_shared {
+    int32_t constraint, row;
+    int32_t first, end;     // of its nodes
+    double target[4], R[4]; // t1, t2, n, 0
+    double bound, mu;       // that of the contact
+} cond_shared;
+
 /// All constraints of a problem. Those that are nodal and all others have lists of their own, and so do the units of
-/// the others.
+/// the others. The shared ones are among the others.
 typedef struct cond_contacts {
     const cond_layout *layout;
     int32_t count, piece_count, unit_count;
@@ -53,6 +68,9 @@ typedef struct cond_contacts {
     int32_t nodal_count, other_count, other_unit_count;
     cond_nodal *nodal;
     int32_t *others, *other_units;
+    int32_t shared_count; // the first ones of the others
+    cond_shared *shared;
+    cond_shared_node *shared_nodes;
     double *target;  // (row_count) bias - v_hat
     double *R;       // (row_count) with what virtual nodes add
     double speed;    // the largest |J v_star + bias|, |v_hat|, and what impulses that bounds ask for make [m/s]

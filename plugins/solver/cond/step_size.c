@@ -11,6 +11,28 @@ static int32_t group_of(const cond_tree *tree) {
     return tree->A->form == STN_MATRIX_NODAL && tree->size % 3 == 0 ? 3 : 1;
 }
 
+/// W of nodes of three dofs; `mean` holds their means of the diagonal of A.
+STN_KERNEL static void weigh_points(const cond_tree *tree, double *mean, double *w) {
+    const stn_matrix *A = tree->A;
+    for (int32_t i = 0; i < tree->nodes; i++) {
+        mean[4 * (size_t)i] = 1.0 / mean[4 * (size_t)i];
+    }
+    for (int32_t i = 0; i < tree->nodes; i++) {
+        cond_v4 sum = {0.0};
+        double last = 0.0;
+        for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+            const double *block = A->values + 9 * (size_t)e, over = mean[4 * (size_t)A->column[e]];
+            const cond_v4 a = cond_load(block), b = cond_load(block + 4);
+            sum += over * (a * a + b * b);
+            last += over * (block[8] * block[8]);
+        }
+        const double own = 3.0 / (cond_total(sum) + last);
+        for (int32_t a = 0; a < 3; a++) {
+            w[4 * (size_t)i + (size_t)a] = own;
+        }
+    }
+}
+
 void cond_frobenius(const cond_layout *layout, double *w, double *d) {
     for (int32_t t = 0; t < layout->problem->tree_count; t++) {
         const cond_tree *tree = &layout->trees[t];
@@ -34,6 +56,10 @@ void cond_frobenius(const cond_layout *layout, double *w, double *d) {
                 }
                 mean[(size_t)i * (size_t)tree->stride + (size_t)a] = sum / g;
             }
+        }
+        if (m == 3) {
+            weigh_points(tree, mean, own);
+            continue;
         }
         for (int32_t i = 0; i < tree->nodes; i++) {
             double sum[STN_MAX_NODE_SIZE] = {0.0};
