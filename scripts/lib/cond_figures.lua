@@ -33,10 +33,12 @@ function cond_figures.solver(p)
   return solver
 end
 
+--- Solvers of the convex relaxation, which take a law.
+cond_figures.convex = { sap = true, apgd = true, admm = true, admm_split = true, ipm = true, cond_proximal = true }
+
 --- The law of a world, where its solver takes one.
 function cond_figures.law(p)
-  local convex = { sap = true, apgd = true, admm = true, admm_split = true, ipm = true, cond_proximal = true }
-  return convex[p.solver] and p.law or nil
+  return cond_figures.convex[p.solver] and p.law or nil
 end
 
 --- A draw for each range in the order of their names; the middles for seed 0.

@@ -4,6 +4,7 @@
 -- corners slip alike, and what friction tips it by acts along the slip.
 -- The log has the continuous motion (mdp), the body's (discrete), and positions that move by the mean of a step's two velocities.
 local stn = require "stiction"
+local chart = require "chart"
 local load_text = require "robot_text"
 
 local p = stn.params {
@@ -12,6 +13,7 @@ local p = stn.params {
   dt = 0.01,             -- [s]
   T = 1.2,               -- [s]
   body = stn.choice { "particle", "box" },
+  plot = "",             -- an SVG file: the way seen from above
 }
 local v0x, v0y = p.v0:match "^%s*([%d.e+-]+)%s*,%s*([%d.e+-]+)%s*$"
 v0x, v0y = tonumber(v0x), tonumber(v0y)
@@ -91,10 +93,18 @@ world:log { "t", "x_mdp", "y_mdp", "vx_mdp", "vy_mdp", "x_discrete", "y_discrete
     return world.time, mdp.x, mdp.y, mdp.vx, mdp.vy, x, y, vx, vy, mean.x, mean.y
   end }
 local worst = 0
+local exact, ours = { name = "continuous", x = { 0 }, y = { 0 } }, { x = { 0 }, y = { 0 } }
 for _ in world:run { seconds = p.T } do
   follow()
   local x, y = place()
+  exact.x[#exact.x + 1], exact.y[#exact.y + 1] = mdp.x, mdp.y
+  ours.x[#ours.x + 1], ours.y[#ours.y + 1] = x, y
   worst = math.max(worst, math.abs(x - mdp.x), math.abs(y - mdp.y))
+end
+if p.plot ~= "" then
+  ours.name = ("in steps of %g ms"):format(1e3 * p.dt)
+  chart.write(p.plot, { title = ("%s: mu %g along x, %g along y"):format(p.body, p.mu1, p.mu2), x = { label = "x [m]" }, y = { label = "y [m]" },
+    series = { exact, chart.thinned({ ours }, 30)[1] } })
 end
 local x, y = place()
 stn.result("x_end", x, "m")

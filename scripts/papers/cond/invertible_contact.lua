@@ -3,6 +3,7 @@
 -- operator, impulses follow from velocities. A soft mat is pulled over the ground, or a soft ball is pressed on it; the norm of the
 -- forces of all contacts is computed forwards, by the solver, and inversely, from its velocities.
 local stn = require "stiction"
+local chart = require "chart"
 local figures = require "cond_figures"
 
 local p = figures.declare {
@@ -14,6 +15,7 @@ local p = figures.declare {
   dt = 0.01,         -- [s]
   seconds = 1.5,
   log = "",          -- a CSV file: t, forward and inverse [N]
+  plot = "",         -- an SVG file of both
 }
 local mat_scene = p.scene == "mat"
 local world = stn.world { dt = p.dt, solver = figures.solver(p), law = { "sap", regularization = p.regularization } }
@@ -39,6 +41,7 @@ end
 local worst, sum, largest, steps, unsolved = 0, 0, 0, 0, 0
 local file = p.log ~= "" and assert(io.open(p.log, "w"))
 if file then file:write "t,forward,inverse\n" end
+local times, forwards, inverses = {}, {}, {}
 for step in world:run { seconds = p.seconds } do
   local forward = {}
   for i, contact in ipairs(world:contacts()) do
@@ -48,9 +51,14 @@ for step in world:run { seconds = p.seconds } do
   local now, inverse = norm(forward), norm(world:law_impulses())
   worst, sum, largest = math.max(worst, math.abs(now - inverse)), sum + math.abs(now - inverse), math.max(largest, now)
   steps, unsolved = steps + 1, unsolved + (step.converged and 0 or 1)
+  times[steps], forwards[steps], inverses[steps] = step.time, now, inverse
   if file then file:write(("%g,%g,%g\n"):format(step.time, now, inverse)) end
 end
 if file then assert(file:close()) end
+if p.plot ~= "" then
+  chart.write(p.plot, { title = p.scene .. ": norm of the contact forces", x = { label = "t [s]" }, y = { label = "N" },
+    series = { { name = "forward, " .. p.solver, x = times, y = forwards }, chart.thinned({ { name = "inverse, by the law", x = times, y = inverses } }, 50)[1] } })
+end
 print(("%s, %s: forces of up to %.3f N; forward and inverse differ by %.4g mN in the mean, %.4g mN at most; unsolved %d"):format(p.scene, p.solver, largest,
   1e3 * sum / steps, 1e3 * worst, unsolved))
 stn.result("difference", 1e3 * sum / steps, "mN")

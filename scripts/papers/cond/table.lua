@@ -1,22 +1,29 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Tables II to VI of the paper COND [lee-2023] from a scenario of this folder: runs of COND over seeded parameters beside a run that is
--- solved to 1e-10, a full run of other solvers, and PGS and APGD on the steps of the reference, as problems of files.
+-- Tables II to VII and IX of the paper COND [lee-2023] from a scenario of this folder: runs of COND over seeded parameters beside an
+-- over-iterated reference, runs of other solvers and of fixed numbers of iterations, and other solvers on steps of the reference, as
+-- problems of files that start where the reference's step did.
 --     MP  mean over the steps of the deepest overlap [mm]
 --     IE  mean of | |f| - |f of the reference| |, f the dynamics index of the scenario [mN]
 --     DT  the step without its solver [ms], ST  the solver [ms], IN  iterations
 local stn = require "stiction"
 local csv = require "csv"
+local figures = require "cond_figures"
 local json = require "json"
 
 local p = stn.params {
   command = "stiction",
   scenario = "soft_mat", -- soft_ball, cable_winding, soft_gripper
-  seeds = 3,             -- of COND, 1 to this; the paper has 20
-  captured = 1,          -- seeds whose reference is captured for PGS and APGD
+  reference = "cond",    -- solver of the reference
+  reference_tolerance = 1e-8,
+  seeds = 3,             -- of the paper's COND and of ours, 1 to this; the paper has 20
+  few = 1,               -- seeds of all other rows
+  captured = 1,          -- seeds whose reference is captured
   every = 25,            -- step of it
-  threshold = 1e-4,      -- velocity_threshold of COND [m/s]
+  threshold = 1e-4,      -- velocity_threshold of COND [m/s]; table VI: 1e-6, III: 1e-5
   extra = "",            -- settings for all runs: "seconds=1 cells=20"
-  full = "sap",          -- solvers that make a full run of the first seed, at 1e-6
+  full = "sap:1e-6",     -- solvers with their tolerances that make a full run of seed 1: "sap:1e-6 pgs:1e-4 apgd:1e-4"
+  fixed = "",            -- table VII: runs of COND and of contact splitting with so many iterations: "50 100"
+  files = "cond:1e-3 cond:1e-4 pgs:1e-4 apgd:1e-4 admm_split_ncp:1e-4 newton_ncp:1e-4 sap:1e-4", -- solvers on captured steps
   table = "",            -- a CSV file
 }
 local script = (debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. p.scenario .. ".lua"
@@ -51,7 +58,7 @@ local function report(row)
   io.stdout:flush()
 end
 
---- Means of a run beside the reference.
+--- Sums of a run beside the reference.
 local function compare(log, reference)
   local m = { steps = 0, MP = 0, IE = 0, DT = 0, ST = 0, IN = 0, unsolved = 0, fallbacks = 0 }
   for i = 2, #log do
@@ -79,10 +86,12 @@ local function mean(solver, list)
 end
 
 --- A solver on the captured problems.
-local function solve_files(solver, options, files)
-  local all = { solver = solver .. " (files)", runs = p.captured, steps = 0, ST = 0, IN = 0, delassus = 0, unsolved = 0, fallbacks = 0 }
+local function solve_files(solver, tolerance, files)
+  local all = { solver = ("%s %s (files)"):format(solver, tolerance), runs = p.captured, steps = 0, ST = 0, IN = 0, delassus = 0, unsolved = 0,
+    fallbacks = 0 }
   for _, path in ipairs(files) do
-    local pipe = assert(io.popen(("%s solve %s --solver %s %s --json 2> /dev/null"):format(p.command, path, solver, options)))
+    local law = figures.convex[solver] and solver ~= "sap" and "--law none" or "" -- contacts as stiff as Coulomb's law has them
+    local pipe = assert(io.popen(("%s solve %s --solver %s --tolerance %s %s --json 2> /dev/null"):format(p.command, path, solver, tolerance, law)))
     local text = pipe:read "a"
     pipe:close()
     local result = json(text)
@@ -100,38 +109,44 @@ print(("%s: %s"):format(p.scenario, p.extra))
 print "solver                 runs  steps    MP [mm]    IE [mN]   DT [ms]    ST [ms] (Delassus)       IN  unsolved fallbacks"
 local references, files = {}, {}
 for seed = 1, p.seeds do
-  references[seed] = run({ seed = seed, tolerance = 1e-10 }, seed <= p.captured and ("%s/p%d.json"):format(folder, seed) or nil)
+  references[seed] = run({ seed = seed, solver = p.reference, tolerance = p.reference_tolerance },
+    seed <= p.captured and ("%s/p%d.json"):format(folder, seed) or nil)
 end
 local pipe = io.popen("ls " .. folder)
 for name in pipe:lines() do
   if name:match "^p%d+%-%d+%.json$" then files[#files + 1] = folder .. "/" .. name end
 end
 pipe:close()
+
+--- A row: `settings` over the seeds from 1 to `seeds`.
+local function row(name, seeds, settings)
+  local list = {}
+  for seed = 1, math.min(seeds, p.seeds) do
+    settings.seed = seed
+    list[seed] = compare(run(settings), references[seed])
+  end
+  mean(name, list)
+end
 local list = {}
 for seed = 1, p.seeds do list[seed] = compare(references[seed], references[seed]) end
-mean("reference 1e-10", list)
-for _, way in ipairs { { "cond", {} }, { "cond chebyshev", { acceleration = "chebyshev" } }, { "cond none", { acceleration = "none" } },
-  { "cond bb", { step_size = "barzilai_borwein" } } } do
-  for _, threshold in ipairs { p.threshold, p.threshold / 10 } do
-    if threshold == p.threshold or way[1] == "cond" then
-      for seed = 1, p.seeds do
-        local settings = { seed = seed, threshold = threshold, tolerance = 1e-9 }
-        for name, value in pairs(way[2]) do settings[name] = value end
-        list[seed] = compare(run(settings), references[seed])
-      end
-      mean(("%s %g"):format(way[1], threshold), list)
-    end
-  end
+mean("reference " .. p.reference, list)
+local threshold = p.threshold
+row(("cond chebyshev %g"):format(threshold), p.seeds, { acceleration = "chebyshev", threshold = threshold, tolerance = 1e-9 })
+row(("cond %g"):format(threshold), p.seeds, { threshold = threshold, tolerance = 1e-9 })
+row(("cond none %g"):format(threshold), p.few, { acceleration = "none", threshold = threshold, tolerance = 1e-9 })
+row(("cond bb %g"):format(threshold), p.few, { step_size = "barzilai_borwein", threshold = threshold, tolerance = 1e-9 })
+row(("cond %g"):format(threshold / 10), p.few, { threshold = threshold / 10, tolerance = 1e-9 })
+row("cond, tolerance 1e-3", p.few, { tolerance = 1e-3 })
+row("cond, tolerance 1e-6", p.few, { tolerance = 1e-6 })
+for count in p.fixed:gmatch "%d+" do
+  row(("cond (%s)"):format(count), p.few, { iterations = count, tolerance = 1e-12 })
+  row(("cond chebyshev (%s)"):format(count), p.few, { iterations = count, tolerance = 1e-12, acceleration = "chebyshev" })
+  row(("splitting (%s)"):format(count), p.few, { iterations = count, tolerance = 1e-12, solver = "admm_split_ncp" })
 end
-for seed = 1, p.seeds do list[seed] = compare(run { seed = seed, tolerance = 1e-6 }, references[seed]) end
-mean("cond, tolerance 1e-6", list)
-for solver in p.full:gmatch "%S+" do
-  mean(solver .. ", tolerance 1e-6", { compare(run { seed = 1, solver = solver, tolerance = 1e-6 }, references[1]) })
+for solver, tolerance in p.full:gmatch "(%S+):(%S+)" do
+  row(("%s, tolerance %s"):format(solver, tolerance), 1, { solver = solver, tolerance = tolerance })
 end
-solve_files("cond", "--tolerance 1e-3", files)
-solve_files("sap", "--tolerance 1e-6", files)
-solve_files("pgs", "--tolerance 1e-4", files)
-solve_files("apgd", "--law none --tolerance 1e-4", files)
+for solver, tolerance in p.files:gmatch "(%S+):(%S+)" do solve_files(solver, tolerance, files) end
 os.execute("rm -r " .. quoted(folder))
 if p.table ~= "" then
   local file = assert(io.open(p.table, "w"))
