@@ -59,6 +59,7 @@ stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index) {
 static const stn_capability law_words[] = {
     {"adhesive", "may pull: cones are not asked of its impulses, reports show contacts that pull"},
     READS_DISSIPATION,
+    {"explicit", "its impulses are those of the step's start, whatever the velocity after it"},
     {"gap", "is defined before touch alone, and judged there"},
     {"lagged", "takes the normal impulse of the step before from the problem (gamma_n0)"},
     READS_MODULUS,

@@ -72,6 +72,7 @@ static const struct {
     {"law/wrong_pull", "work never positive", "pulls, and it does not say that it is adhesive"},
     {"law/wrong_pull", "zero when open", "leaving overlap: gamma_n = "},
     {"law/wrong_adhesive_none", "work never positive", "says that it is adhesive, and pulls at none of "},
+    {"law/wrong_explicit_none", "work never positive", "says that it is explicit, and gamma changes with v_c"},
     {"law/wrong_mu", "mu = 0", "a tangential impulse of "},
     {"law/wrong_padding", "padding lanes", "is padding (count 1) and gives cost "},
     {"law/wrong_input", "same bytes again", "changed its input: the constraints or R"},

@@ -182,11 +182,12 @@ static const stn_law_ops pulling_ops = {.size = sizeof pulling_ops,
                                          .ops.law = &(table)};
 #define LAW(word, number) LAW_THAT_SAYS(word, number, ops, NULL)
 
-static const char *const adhesive[] = {"adhesive", NULL};
+static const char *const adhesive[] = {"adhesive", NULL}, *const explicit[] = {"explicit", NULL};
 
 LAW_THAT_SAYS(pull, PULLS, pulling_ops, NULL)
 LAW_THAT_SAYS(adhesive_pull, PULLS, pulling_ops, adhesive)
 LAW_THAT_SAYS(adhesive_none, NONE, ops, adhesive)
+LAW_THAT_SAYS(explicit_none, NONE, ops, explicit)
 LAW(none, NONE)
 LAW(gradient, GRADIENT_OFF_BY_A_THOUSANDTH)
 LAW(hessian, HESSIAN_WITHOUT_COUPLING)
@@ -209,6 +210,6 @@ LAW(fails, FAILS)
 #define ITS_DESCRIPTOR(word)  , &(word)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
-STN_PLUGIN_LIBRARY(&pull, &adhesive_pull, &adhesive_none, &none, &gradient, &hessian, &curl, &softening, &constant,
-                   &friction, &mu, &padding, &input, &drift, &memory, &not_a_number, &transition_low, &transition_high,
-                   &glide, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));
+STN_PLUGIN_LIBRARY(&pull, &adhesive_pull, &adhesive_none, &explicit_none, &none, &gradient, &hessian, &curl, &softening,
+                   &constant, &friction, &mu, &padding, &input, &drift, &memory, &not_a_number, &transition_low,
+                   &transition_high, &glide, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The impulse of a law as a field of the contact velocity: it has a convex potential, and takes energy away.
 #include <math.h>
+#include <string.h>
 
 #include "law_checks.h"
 #include "law_subject.h"
@@ -229,13 +230,14 @@ void law_convex(validate_trial *trial) {
 
 // ----------------------------------------------------------------------------------------------- open, work, mu = 0
 
-/// Leaving overlap there is no normal impulse, unless it is adhesive; friction may still be that of the step before.
-/// Out of reach before and after the step there is nothing.
+/// Leaving overlap there is no normal impulse, unless it is adhesive or explicit; friction may still be that of the
+/// step before. Out of reach before and after the step there is nothing.
 static bool look_when_open(law_subject *s, int32_t i, const double v[3], double *worst) {
     stn_constraint *c = &s->problem->constraints[i];
     const double away[3] = {1e-3 * v[0], 1e-3 * v[1], 1e3 * (fabs(c->phi0) / s->problem->dt + 1.0 + size_of(v))};
     law_answer leaving = law_at(s, away);
-    double most = stn_plugin_says(s->instance, "adhesive") ? 0.0 : fabs(leaving.gamma[2]) + fabs(leaving.G[2][2]);
+    bool acts = stn_plugin_says(s->instance, "adhesive") || stn_plugin_says(s->instance, "explicit");
+    double most = acts ? 0.0 : fabs(leaving.gamma[2]) + fabs(leaving.G[2][2]);
     bool reaches = s->ops->reach != NULL; // at rest
     c->phi0 = fabs(c->phi0) + (reaches ? s->ops->reach(s->instance->self, s->problem->dt, c, 0.0, 0.0) : 0.0);
     law_regularize(s);
@@ -263,11 +265,18 @@ void law_open(validate_trial *trial) {
     visit_all(trial, look_when_open, "largest");
 }
 
+/// Friction of an explicit law opposes the slip at the step's start.
 static bool look_at_work(law_subject *s, int32_t i, const double v[3], double *worst) {
-    law_answer x = law_at(s, v);
-    double friction = hypot(x.gamma[0], x.gamma[1]), slip = hypot(v[0], v[1]);
-    double work = x.gamma[0] * v[0] + x.gamma[1] * v[1];
+    bool explicit = stn_plugin_says(s->instance, "explicit");
+    const double *u = explicit ? s->problem->v0 : v; // every contact sees the velocity of the one point
+    law_answer x = law_at(s, v), y = law_at(s, u);
+    double friction = hypot(x.gamma[0], x.gamma[1]), slip = hypot(u[0], u[1]);
+    double work = x.gamma[0] * u[0] + x.gamma[1] * u[1];
     char words[320];
+    if (explicit && memcmp(x.gamma, y.gamma, sizeof x.gamma) != 0) {
+        trial_fail(s->trial, "says that it is explicit, and gamma changes with v_c: leave the word out; %s",
+                   law_words(s, i, v, words, sizeof words));
+    }
     *worst = fmax(*worst, friction * slip > 0.0 ? work / (friction * slip) : 0.0);
     s->pulls += x.gamma[2] < 0.0;
     if (!(x.gamma[2] >= 0.0) && !(isfinite(x.gamma[2]) && stn_plugin_says(s->instance, "adhesive"))) {
