@@ -17,6 +17,7 @@ local p = stn.params {
   sight_error = stn.number { d.sight_error, min = 0, max = 0.1, unit = "m" },
   perturb = stn.choice { "nothing", "everything", "poses", "friction", "masses" },
   bowl_x = stn.number { d.bowl_x, min = -1, max = 1, unit = "m" }, bowl_y = stn.number { d.bowl_y, min = -1, max = 1, unit = "m" },
+  fingertips = stn.choice { "rigid", "fem" },
   marbles = stn.number { d.marbles, min = 1, max = 64 },
   give_up_s = stn.number { 60.0, min = 0, unit = "s" },
 }

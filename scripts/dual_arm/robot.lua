@@ -109,12 +109,16 @@ function robot:shape(posture, seconds)
   self.shaped = posture
 end
 
---- How hard the hand squeezes an object: half the sum of its links' normal forces [N].
+--- How hard the hand squeezes an object: half the sum of its links' and pads' normal forces [N].
 function robot:grip(object)
   local sum = 0
   for _, link in ipairs(self.hand:links()) do sum = sum + self.world:contact_force(link, object).normal_force end
+  for _, pad in ipairs(self.pads) do sum = sum + pad:contact_force(object).normal_force end
   return sum / 2
 end
+
+--- Does anything of the hand press on an object?
+function robot:touches(object) return self:grip(object) > 0 end
 
 --- Force that the arm exerts on the hand and what it holds, upwards [N].
 function robot:lift_force()

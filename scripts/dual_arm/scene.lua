@@ -2,6 +2,7 @@
 -- The scene of the two arms: a table, a jar with its lid and 16 marbles in it, a bowl, two arms with hands. 160 degrees of
 -- freedom: 2 x (7 + 16), 3 x 6 and 16 x 6, as in the dual-arm study of the SAP paper (section VI-E), with our own robots.
 local stn = require "stiction"
+local add_pads = require "dual_arm.pads"
 
 local scene = {
   bowl = { 0.1, -0.2 }, marble_count = 16, marble_radius = 0.0125, marble_mass = 0.05, layer = 0.0176, -- [m], [kg], from layer to layer [m]; where the bowl stands
@@ -40,15 +41,29 @@ local function add_marbles(world, jar_pose, count, mass, mu)
   return marbles
 end
 
---- An arm at (-0.65, y) with a hand of that side on its flange.
-local function add_arm(world, side, y, mu)
-  local arm = world:load { "models/iiwa14/iiwa14.urdf", name = side, fixed = true, joints = scene.posture[side], base = { xyz = { -0.65, y, 0 } } }
+local BASE = { left = { xyz = { -0.65, 0.35, 0 } }, right = { xyz = { -0.65, -0.35, 0 } } }
+local GRIPPING = { left = { "index", "middle", "ring" }, right = { "index", "middle", "thumb" } } -- the fingers whose tips press
+
+--- An arm with a hand on its flange; without `joints` these are where the files put them.
+local function load_arm(world, side, mu, joints)
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", name = side, fixed = true, joints = joints and scene.posture[side], base = BASE[side] }
   local hand = world:load { ("models/allegro/allegro_%s.urdf"):format(side), name = side .. "_hand", mu = mu,
-                            joints = { allegro_thumb_joint_0 = 1.2 } }
+                            joints = joints and { allegro_thumb_joint_0 = 1.2 } }
   arm:attach(hand, "iiwa14_flange")
+  return arm, hand
+end
+
+local function add_arm(world, side, mu, pads)
+  local arm, hand = load_arm(world, side, mu, true)
   world:disable_collisions(arm)
   world:disable_collisions(arm, hand)
-  return { side = side, arm = arm, hand = hand, world = world }
+  local robot = { side = side, arm = arm, hand = hand, world = world, pads = {} }
+  if pads then
+    local rest <close> = stn.world {}
+    local _, hand_at_rest = load_arm(rest, side)
+    robot.pads = add_pads(robot, hand_at_rest, GRIPPING[side], pads, mu)
+  end
+  return robot
 end
 
 --- Servos that hold an arm and its hand; `options.arm` and `options.hand` are parameters of joint_pd.
@@ -68,7 +83,7 @@ local function of(value, thing)
 end
 
 --- Everything in its place. `options`: `world` (as of stn.world), the number of `marbles`, poses of `jar` and `bowl` and of the `lid` as seen from the jar, `arm` and
---- `hand` (parameters of their servos); `mu` and `mass`, times which the masses of the files are taken: a number, or one each for
+--- `hand` (parameters of their servos); `pads`, the material of soft fingertips (pads.lua), nil: rigid ones; `mu` and `mass`, times which the masses of the files are taken: a number, or one each for
 --- table, jar, lid, bowl, marbles and hands.
 function scene.build(options)
   local mass = options.mass or 1
@@ -82,7 +97,7 @@ function scene.build(options)
   local lid = vessel("lid", jar_pose * (options.lid or { xyz = { 0, 0, scene.lid_seat } }))
   local bowl = vessel("bowl", options.bowl or { xyz = { 0.1, -0.2, 0 } })
   local marbles = add_marbles(world, jar_pose, options.marbles or scene.marble_count, scene.marble_mass * of(mass, "marbles"), of(options.mu, "marbles"))
-  local left, right = add_arm(world, "left", 0.35, of(options.mu, "hands")), add_arm(world, "right", -0.35, of(options.mu, "hands"))
+  local left, right = add_arm(world, "left", of(options.mu, "hands"), options.pads), add_arm(world, "right", of(options.mu, "hands"), options.pads)
   add_servos(left, options)
   add_servos(right, options)
   return { world = world, table = ground, jar = jar, lid = lid, bowl = bowl, marbles = marbles, left = left, right = right }

@@ -35,6 +35,8 @@ story.defaults = {
   seed = 1,           -- of what is perturbed
   bowl_x = 0.0, bowl_y = 0.0, -- where the bowl stands beside its place [m]
   marbles = scene.marble_count,
+  fingertips = "rigid", -- or "fem": caps of tetrahedra, of this material
+  pad_young = 5e5, pad_poisson = 0.4, pad_damping = 0.005, pad_cells = { 4, 4, 2 }, -- [Pa], 1, [s]
   sight_error = 0.0,  -- of where things are seen, each time and in each direction [m]; ten times that [rad/m] of how they are turned
 }
 
@@ -48,6 +50,7 @@ function story.new(settings, say)
     jar = drawn.jar, bowl = drawn.bowl, marbles = p.marbles, mu = drawn.mu, mass = drawn.mass, lid = SEAT,
     arm = { kp = p.arm_kp, kd = p.arm_kd, gravity_compensation = true },
     hand = { kp = p.hand_kp, kd = p.hand_kd, gravity_compensation = true },
+    pads = p.fingertips == "fem" and { young = p.pad_young, poisson = p.pad_poisson, damping = p.pad_damping, cells = p.pad_cells } or nil,
   }
   local self = setmetatable(things, story)
   self.left, self.right = robot.new(self.left), robot.new(self.right)
@@ -283,7 +286,6 @@ end
 --- What must hold at the end: name and what stn.check takes.
 function story:goals()
   local beside, lean, away = self:outcome()
-  local world = self.world
   return {
     { "the marbles fit under the lid", { value = self.heap, limit = SEAT.xyz[3], unit = "m" } },
     { "the story was told to its end", self.told },
@@ -292,7 +294,7 @@ function story:goals()
     { "the lid is back: away from its seat", { value = beside, limit = 1e-3, unit = "m" } },
     { "the jar stands upright", { value = lean, limit = 1 * stn.deg, unit = "rad" } },
     { "the jar is in its place", { value = away, limit = 0.01, unit = "m" } },
-    { "the hands have let go", not world:in_contact(self.left.hand, self.jar) and not world:in_contact(self.right.hand, self.lid) },
+    { "the hands have let go", not self.left:touches(self.jar) and not self.right:touches(self.lid) },
   }
 end
 

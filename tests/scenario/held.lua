@@ -63,6 +63,36 @@ stn.test("what lies in a cradle is held where half of what presses cancels: from
   end
 end)
 
+stn.test("a soft pad presses for the link that holds it", function()
+  local world = stn.world { dt = 5e-3, gravity = { 0, 0, 0 } }
+  local function jaw(name, sign)
+    return ([[<link name="%s"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="%s" type="prismatic"><parent link="palm"/><child link="%s"/><origin xyz="0 %g 0"/><axis xyz="0 %d 0"/>
+      <limit lower="-0.1" upper="0.1" effort="50" velocity="1"/></joint>]]):format(name, name, name, 0.04 * sign, -sign)
+  end
+  local hand = load_text(world, ".urdf", '<robot name="hand"><link name="palm"/>' .. jaw("left", 1) .. jaw("right", -1) .. "</robot>",
+    { name = "hand", fixed = true })
+  local box = world:box { name = "cube", size = { 0.04, 0.04, 0.04 }, mass = 0.1, mu = 0.8 }
+  local pads = {}
+  for name, sign in pairs { left = 1, right = -1 } do
+    pads[name] = world:soft { name = name .. " pad", box = { 0.02, 0.01, 0.02 }, cells = { 2, 1, 2 }, young = 1e5, poisson = 0.3, density = 1000, damping = 0.01, mu = 0.8,
+      xyz = { 0, 0.035 * sign, 0 }, attach = { link = { hand, name }, nodes = sign > 0 and "y_max" or "y_min" } }
+  end
+  local motor = world:controller { "joint_pd", target = hand, kp = 2e3, kd = 50 }
+  local function close(left, right)
+    motor:set { position = { left = left, right = right } }
+    run(world, 0.5)
+    return world:held(hand, box)
+  end
+  local held, why = close(0, 0)
+  assert(held == false and why == "0 links of 'hand' press on 'cube', at least 2 must", why)
+  held, why = close(0.012, 0.012)
+  assert(held == true, why)
+  assert(pads.left:contact_force(box).normal_force > 1 and not world:in_contact(hand, box))
+  assert(not world:held(hand, pads.left), "it rests on the cube and is no finger of itself")
+  assert(not close(-0.02, 0.012))
+end)
+
 stn.test("sides that mean nothing are told in a line", function()
   local world, hand, box = grip_scene()
   stn.fails(function() world:held(hand, hand) end, "world:held: link 'wsg50_base' is on both sides")

@@ -218,6 +218,32 @@ static const char *push_other(lua_State *L, const stn_lua_world *w, const stn_lu
     return lua_pushliteral(L, "the world");
 }
 
+/// The link that holds the first attached node of a geometry's cloud; STN_WORLD without one.
+static int32_t holder(const stn_model *model, const stn_geometry *geometry) {
+    const stn_tree *tree = geometry->body < 0 ? &model->trees[model->node_tree[geometry->node]] : NULL;
+    for (int32_t i = 0; tree != NULL && i < tree->node_count; i++) {
+        int32_t attachment = model->node_attachment[tree->node_start + i];
+        if (attachment >= 0) {
+            return model->attachments[attachment].link;
+        }
+    }
+    return STN_WORLD;
+}
+
+/// A link of a hand and what it may press on.
+typedef struct finger {
+    stn_lua_side link;
+    const stn_lua_side *object;
+} finger;
+
+/// Is a geometry on the link, or of a soft body that it holds and that is not the object? A pad presses for its link.
+static bool finger_has(const void *user, int32_t geometry) {
+    const finger *f = user;
+    const stn_model *model = f->link.model;
+    bool pad = holder(model, &model->geometries[geometry]) == f->link.links.start;
+    return stn_lua_side_has(&f->link, geometry) || (pad && !stn_lua_side_has(f->object, geometry));
+}
+
 /// Why the hand does not hold the object, pushed; NULL: it does. With f_i the normal force of the hand's link i on the
 /// object, the links squeeze it when |sum f_i| <= sum |f_i| / 2: at least half of what presses cancels.
 static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_lua_side *hand,
@@ -226,8 +252,10 @@ static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_l
     double whole = 0.0;
     int32_t links = 0, contacts = 0;
     for (int32_t i = 0; i < hand->links.count; i++) {
-        stn_lua_side link = {.model = hand->model, .links = {hand->links.start + i, 1}};
-        stn_contact_force force = force_on(w, object, &link, stn_vec3_zero());
+        const finger f = {{.model = hand->model, .links = {hand->links.start + i, 1}}, object};
+        stn_contact_side sides[2] = {{stn_lua_side_has, object}, {finger_has, &f}};
+        stn_contact_force force;
+        stn_observation_contact_force(stn_world_observation(w->world), &sides[0], &sides[1], stn_vec3_zero(), &force);
         if (pressing(&force) > 0) {
             links++;
             contacts += pressing(&force);
