@@ -3,10 +3,10 @@
 // integrator took Coriolis forces (stn_bias_rule) and the accelerations qdd = (v - v0)/dt that its own equation has,
 // what carries link L exerts on L and all that is beyond it
 //
-//     f = sum m (a - g) - f_contacts - f_applied,    the same of moments,
+//     f = sum m (a - g) - f_contacts - f_nodes - f_applied,    the same of moments,
 //
-// Newton and Euler of the free body: contacts act as the solution says, impulse/dt, where they were at the step's
-// start.
+// Newton and Euler of the free body: contacts, and nodes that are attached to it, act as the solution says, impulse/dt,
+// where they were at the step's start.
 #include <stiction/sensor.h>
 
 #include "world/world.h"
@@ -208,6 +208,16 @@ static stn_spatial transmitted(stn_world *world, int32_t link, stn_vec3 about) {
     stn_observation_contact_force(&world->observation, &side, NULL, about, &by_contacts);
     sum.linear = stn_vec3_sub(sum.linear, stn_vec3_add(by_contacts.normal_part, by_contacts.friction_part));
     sum.angular = stn_vec3_sub(sum.angular, by_contacts.torque);
+    for (int32_t i = 0; i < model->attachment_count; i++) {
+        const stn_node_attachment *held = &model->attachments[i];
+        if (held->link >= 0 && is_beyond(model, held->link, link)) {
+            double f[6] = {0.0}; // on the node
+            stn_world_attachment_force(world, i, f);
+            stn_vec3 arm = stn_vec3_sub(world->frame.scratch_kinematics->node[held->node], about);
+            add_force(&sum, stn_vec3_make(f[0], f[1], f[2]), arm);
+            sum.angular = stn_vec3_add(sum.angular, stn_vec3_make(f[3], f[4], f[5]));
+        }
+    }
     return sum;
 }
 

@@ -161,6 +161,37 @@ stn.test("force-torque of a hand that presses what it holds on a table is the ba
   assert(force_off < 1e-9 and torque_off < 1e-9 and most > 20, ("%g N, %g N m off"):format(force_off, torque_off))
 end)
 
+stn.test("a sensor feels the soft bodies that its link holds: their weight, its moment, and what they touch", function()
+  for _, with_plate in ipairs { false, true } do
+    local world <close> = new_world { dt = 2e-3 }
+    local arm = world:load { files:write(".urdf", [[<robot name="arm"><link name="base"/>
+      <link name="upper"><inertial><mass value="0.4"/><inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <link name="tool"><inertial><mass value="0.2"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hinge" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="100" velocity="9"/></joint>
+      <joint name="flange" type="fixed"><parent link="upper"/><child link="tool"/><origin xyz="0.2 0 0"/></joint></robot>]]), fixed = true }
+    local bar = world:soft { box = { 0.1, 0.02, 0.02 }, cells = { 10, 2, 2 }, young = 1e6, poisson = 0.3, density = 1000, damping = 0.05,
+      xyz = { 0.25, 0, 0 }, attach = { link = { arm, "tool" }, nodes = "x_min" } }
+    local rope = world:cable { points = { { 0.2, 0.05, 0 }, { 0.3, 0.05, 0 } }, segments = 5, radius = 3e-3, young = 1e8, density = 1000, damping = 0.05,
+      attach = { link = { arm, "tool" }, nodes = "start" } }
+    if with_plate then world:box { size = { 0.02, 0.04, 0.01 }, fixed = true, xyz = { 0.295, 0, -0.0165 } } end
+    world:controller { "joint_pd", target = arm, kp = 1e4, kd = 100 }
+    local wrist, hinge = world:sensor { "force_torque", link = arm:link "tool" }, world:sensor { "joint_torque", joint = arm:joint "hinge" }
+    for _ in world:run { seconds = 2 } do end
+
+    local pose = arm:link("tool"):pose()
+    local touch = bar:contact_force(nil, { point = pose.xyz })
+    assert((touch.force[3] > 0.01) == with_plate)
+    local force, moment = 0.2 * g - touch.force[3], -touch.torque[2]
+    for _, soft in ipairs { bar, rope } do
+      force, moment = force + soft:mass() * g, moment - soft:mass() * g * (soft:position()[1] - pose.xyz[1])
+    end
+    local f, t = pose:rotate(wrist:read().force), pose:rotate(wrist:read().torque)
+    stn.near(f[3], force, 1e-6, "force [N]")
+    stn.near(t[2], moment, 1e-6, "moment [N m]")
+    stn.near(hinge:read().torque, moment - force * pose.xyz[1], 1e-6, "of the hinge [N m]") -- the upper link has its mass there
+  end
+end)
+
 stn.test("inertial unit: nothing in free fall, the weight at rest", function()
   local world <close> = new_world()
   world:ground {}

@@ -17,7 +17,8 @@ STN_BEGIN_C
 /// [setup]
 STN_API stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool forces, stn_error *err);
 /// What carries a link (a joint, fixed ones too) exerts on it and all that is beyond it: torque about the link's origin
-/// [N m] and force [N], in its axes. Weight counts; a wrench on a body acts on the body's first link. [step]
+/// [N m] and force [N], in its axes. Weight counts, also that of soft bodies which the links hold; a wrench on a
+/// body acts on the body's first link. [step]
 STN_API stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err);
 /// The part of that along a joint's velocities (nv of the joint) [N m], [N]: what motor, damper, spring and limit of
 /// the joint exert, without what turns the motor's own rotor. [step]
