@@ -30,6 +30,20 @@ stn.describe("two arms and a jar", { limit_s = 300 }, function()
     stn.check("momentum error", { value = most, limit = 2e-3, unit = "1" })
   end)
 
+  stn.it("open it with fingertips of rubber, which alone hold the lid", function()
+    local told = tell("nothing", 1, 1, nil, { fingertips = "fem" })
+    assert(told.told, told.why)
+    local world, right, lid = told.world, told.right, told.lid
+    assert(told.lid_was_off and world:held(right.hand, lid) and not world:in_contact(right.hand, lid))
+    local up = 0
+    for _, pad in ipairs(right.pads) do
+      local force = world:contact_force(lid, pad)
+      assert(force.normal_force > 1, pad.name)
+      up = up + force.force[3]
+    end
+    stn.near(up, 9.81 * lid:mass(), 0.02, "they carry it [N]")
+  end)
+
   stn.it("say which place is out of reach, spill nothing, and put the closed jar back", function()
     local told = tell("nothing", 1, nil, nil, { bowl_x = 0.1 })
     assert(not told.told and told.why:find("out of reach: the bowl stands at (0.20, -0.20) m, 10 cm beside its place, and the left hand cannot hold the jar tipped over the bowl", 1, true))
@@ -55,6 +69,11 @@ stn.describe("two arms and a jar", { limit_s = 300 }, function()
   end
 
   if full then
+    stn.it("go through the whole story with fingertips of rubber", function()
+      local told = tell("nothing", 1, nil, nil, { fingertips = "fem" })
+      told:check()
+    end)
+
     stn.it("put the lid on again when it jams: they see everything up to 2 mm and 1 degree off", function()
       local jammed = 0
       for _, seed in ipairs { 4, 5, 9 } do

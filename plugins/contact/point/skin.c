@@ -160,11 +160,15 @@ void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *u
 
 // ---------------------------------------------------------------------------------------------------------- points
 
-void skin_facet_of(const skin *s, int32_t triangle, skin_facet *out) {
+static void corners_of(const skin *s, int32_t triangle, stn_vec3 corner[3]) {
     const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
     for (int32_t k = 0; k < 3; k++) {
-        out->corner[k] = s->at[v[k]];
+        corner[k] = s->at[v[k]];
     }
+}
+
+void skin_facet_of(const skin *s, int32_t triangle, skin_facet *out) {
+    corners_of(s, triangle, out->corner);
     stn_vec3 a = stn_vec3_sub(out->corner[1], out->corner[0]), b = stn_vec3_sub(out->corner[2], out->corner[0]);
     stn_vec3 n = stn_vec3_cross(a, b);
     bool flat = !(stn_vec3_norm(n) > 1e-12 * (stn_vec3_dot(a, a) + stn_vec3_dot(b, b)));
@@ -236,13 +240,19 @@ static int32_t find_nearest(const skin *s, stn_vec3 p, skin_admits *admits, cons
             continue;
         }
         for (int32_t i = n->first; i < n->first + n->count; i++) {
-            skin_facet f;
+            stn_vec3 corner[3];
             double w[3];
-            skin_facet_of(s, s->order[i], &f);
-            skin_nearest_on(f.corner, p, w);
-            stn_vec3 off = stn_vec3_sub(p, weighted(f.corner, w));
+            corners_of(s, s->order[i], corner);
+            skin_nearest_on(corner, p, w);
+            stn_vec3 off = stn_vec3_sub(p, weighted(corner, w));
             double length2 = stn_vec3_dot(off, off);
-            if (length2 < *best2 && (admits == NULL || admits(user, &f))) {
+            skin_facet f;
+            bool nearer = length2 < *best2;
+            if (nearer && admits != NULL) {
+                skin_facet_of(s, s->order[i], &f);
+                nearer = admits(user, &f);
+            }
+            if (nearer) {
                 *best2 = length2;
                 best = s->order[i];
                 memcpy(weight, w, sizeof w);
