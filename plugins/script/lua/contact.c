@@ -230,18 +230,11 @@ static int32_t holder(const stn_model *model, const stn_geometry *geometry) {
     return STN_WORLD;
 }
 
-/// A link of a hand and what it may press on.
-typedef struct finger {
-    stn_lua_side link;
-    const stn_lua_side *object;
-} finger;
-
-/// Is a geometry on the link, or of a soft body that it holds and that is not the object? A pad presses for its link.
-static bool finger_has(const void *user, int32_t geometry) {
-    const finger *f = user;
-    const stn_model *model = f->link.model;
-    bool pad = holder(model, &model->geometries[geometry]) == f->link.links.start;
-    return stn_lua_side_has(&f->link, geometry) || (pad && !stn_lua_side_has(f->object, geometry));
+/// Is a geometry on a link, or of a soft body that it holds? A pad presses for its link.
+static bool link_or_pad_has(const void *user, int32_t geometry) {
+    const stn_lua_side *link = user;
+    const stn_model *model = link->model;
+    return stn_lua_side_has(link, geometry) || holder(model, &model->geometries[geometry]) == link->links.start;
 }
 
 /// Why the hand does not hold the object, pushed; NULL: it does. With f_i the normal force of the hand's link i on the
@@ -252,8 +245,8 @@ static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_l
     double whole = 0.0;
     int32_t links = 0, contacts = 0;
     for (int32_t i = 0; i < hand->links.count; i++) {
-        const finger f = {{.model = hand->model, .links = {hand->links.start + i, 1}}, object};
-        stn_contact_side sides[2] = {{stn_lua_side_has, object}, {finger_has, &f}};
+        stn_lua_side link = {.model = hand->model, .links = {hand->links.start + i, 1}};
+        stn_contact_side sides[2] = {{stn_lua_side_has, object}, {link_or_pad_has, &link}};
         stn_contact_force force;
         stn_observation_contact_force(stn_world_observation(w->world), &sides[0], &sides[1], stn_vec3_zero(), &force);
         if (pressing(&force) > 0) {
