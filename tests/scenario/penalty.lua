@@ -60,6 +60,17 @@ stn.test("a damped mass follows the closed form", function()
   stn.near(ball:position()[3] - 0.05 + g / k, -0.05 / omega * math.exp(-decay * t) * math.sin(omega * t), 2e-7, "place [m]") -- order 1 in dt
 end)
 
+stn.test("steps are stable up to dt^2 k/m + 2 dt d/m = 4", function()
+  local dt = 1e-3
+  for _, case in ipairs { { 0.97, false }, { 1.03, true } } do
+    local k, d = case[1] / dt ^ 2, 1.5 * case[1] / dt
+    local world, ball = ball_on_ground({ dt = dt, law = { "penalty", stiffness = k, damping = d } }, { mu = 0 }, 0.05 - g / k)
+    ball:set_velocity { linear = { 0, 0, -1e-7 } }
+    run(world, 0.1)
+    assert((math.abs(ball:velocity().linear[3]) > 1e-7) == case[2], case[1])
+  end
+end)
+
 stn.test("friction is viscous up to mu gamma_n, and no more", function()
   local mass, mu, c = 2, 0.4, 30
   for _, force in ipairs { 0.5 * mu * mass * g, 2 * mu * mass * g } do
