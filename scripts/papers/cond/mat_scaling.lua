@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Mats of 1,000 to 100,000 nodes slide over the ground: paper COND [lee-2023], section V-D and Figure 11. Cells stay as large as they are,
 -- so that the mats grow and nothing but their number changes. Prints the time of the solver and of the other parts of a step, and fits
--- lines: time = a + b dofs. Run it with --profile:
---     stiction run scripts/papers/cond/mat_scaling.lua --profile --threads 2 --set plot=scaling.svg
+-- lines: time = a + b dofs. With several threads every mat is run on one thread, too: the results must be the same bytes. Run it with
+-- --profile:
+--     stiction run scripts/papers/cond/mat_scaling.lua --profile --set threads=2 --set plot=scaling.svg
 local stn = require "stiction"
 local chart = require "chart"
 local figures = require "cond_figures"
@@ -29,10 +30,10 @@ local function memory()
   return tonumber(kB) / 1000
 end
 
-local function run(nodes)
+local function run(nodes, threads)
   local n = math.max(2, math.floor(math.sqrt(nodes / 2) + 0.5) - 1)
   local before = memory()
-  local world <close> = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p), threads = p.threads }
+  local world <close> = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p), threads = threads }
   world:ground { mu = p.mu }
   local mat = world:soft { box = { n * p.cell, n * p.cell, 0.005 }, cells = { n, n, 1 }, young = p.young, poisson = 0.35, density = 1000, mu = p.mu,
     xyz = { 0, 0, 0.0026 } }
@@ -46,25 +47,30 @@ local function run(nodes)
     end
   end
   for name, ms in pairs(r.stages) do r.stages[name] = ms / r.steps end
-  r.memory = memory() - before
+  r.memory, r.hash = memory() - before, world:hash()
   return r
 end
 
 local columns = { { "solve", "solve" }, { "elements", "inputs" }, { "A", "form" }, { "collision", "collision" }, { "rows", "assembly" },
   { "certificate", "certificate" }, { "advance", "advance" } }
-print("  nodes    dofs contacts  iterations    solve [ms]  elements         A  collision      rows certificate   advance   memory [MB]  unsolved")
+print("  nodes    dofs contacts  iterations   one thread    solve [ms]  elements         A  collision      rows certificate   advance   memory [MB]  unsolved")
 local dofs, times = {}, {}
 for _, column in ipairs(columns) do times[column[1]] = {} end
 for word in p.nodes:gmatch "%d+" do
-  local r = run(tonumber(word))
+  local r = run(tonumber(word), p.threads)
+  local alone = r
+  if p.threads > 1 then
+    alone = run(tonumber(word), 1)
+    stn.check(("%d nodes: the same bytes on one thread"):format(r.nodes), alone.hash == r.hash)
+  end
   dofs[#dofs + 1] = r.dofs
   for _, column in ipairs(columns) do
     local list = times[column[1]]
     list[#list + 1] = r.stages[column[2]]
   end
   local s = r.stages
-  print(("%7d %7d %8d %11.1f %13.3f %9.3f %9.3f %10.3f %9.3f %11.3f %9.3f %13.1f %9d"):format(r.nodes, r.dofs, r.contacts, r.iterations / r.steps,
-    s.solve, s.inputs, s.form, s.collision, s.assembly, s.certificate, s.advance, r.memory, r.unsolved))
+  print(("%7d %7d %8d %11.1f %12.3f %13.3f %9.3f %9.3f %10.3f %9.3f %11.3f %9.3f %13.1f %9d"):format(r.nodes, r.dofs, r.contacts, r.iterations / r.steps,
+    alone.stages.solve, s.solve, s.inputs, s.form, s.collision, s.assembly, s.certificate, s.advance, r.memory, r.unsolved))
   io.stdout:flush()
 end
 if #dofs > 2 then
