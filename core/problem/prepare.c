@@ -189,7 +189,8 @@ stn_status prepare_problem(solve_job *job, stn_error *err) {
     const stn_solve_request *request = job->request;
     const stn_plugin_desc *solver = s->options.solver->desc;
     const bool global = problem->form == STN_FORM_GLOBAL;
-    stn_status status = stn_problem_solver_accepts(s, problem, err);
+    const bool solves = request->given == NULL; // else the solver is not asked what it can
+    stn_status status = solves ? stn_problem_solver_accepts(s, problem, err) : STN_OK;
     if (status != STN_OK) {
         return status;
     }
@@ -209,7 +210,7 @@ stn_status prepare_problem(solve_job *job, stn_error *err) {
             status = stn_inverse_factor(s->inverse, problem, err);
             job->inverse = s->inverse;
         }
-        if (status == STN_OK) {
+        if (status == STN_OK && solves) {
             status = refuse_singular(job, err);
         }
     }

@@ -449,6 +449,15 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
     return STN_OK;
 }
 
+/// A solution that came from elsewhere, as one outcome without islands.
+static stn_status take_given(solve_job *job, stn_error *err) {
+    const stn_problem *p = job->problem;
+    const part whole = {.problem = *p, .solution = *job->out};
+    job->v = job->out->v;
+    job->gamma = job->out->gamma;
+    return check_solution(&whole, err);
+}
+
 stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                              stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                              stn_error *err) {
@@ -462,7 +471,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     stn_status status = prepare_problem(&job, err);
     double prepared = stn_clock_us();
     if (status == STN_OK) {
-        status = solve_islands(&job, err);
+        status = request->given != NULL ? take_given(&job, err) : solve_islands(&job, err);
     }
     double solved = stn_clock_us();
     if (status == STN_OK) {
@@ -485,19 +494,25 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
         }
         return status;
     }
-    if (problem->nv > 0) {
+    if (problem->nv > 0 && request->given == NULL) {
         memcpy(solution->v, job.v, (size_t)problem->nv * sizeof(double));
         if (job.v_position != NULL) {
             memcpy(solution->v_position, job.v_position, (size_t)problem->nv * sizeof(double));
         }
     }
-    if (problem->row_count > 0) {
+    if (problem->row_count > 0 && request->given == NULL) {
         memcpy(solution->gamma, job.gamma, (size_t)problem->row_count * sizeof(double));
     }
     if (certificate != NULL) {
         *certificate = certified;
     }
     result.island_count = job.islands.count;
+    if (request->given != NULL) {
+        result.status = STN_NOT_CONVERGED;
+        result.reason = request->given->reason;
+        result.iterations = request->given->iterations;
+        result.cost = request->given->cost;
+    }
     for (int32_t i = 0; i < job.islands.count; i++) { // in island order: sums do not depend on the workers
         const island_outcome *o = &job.outcomes[i];
         if (result.worst < 0 || severity(o->status) > severity(result.status)) {

@@ -248,7 +248,8 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
         return status;
     }
     // a solver that works with the Delassus operator meets the same halves again
-    bool delassus = (setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
+    bool delassus = (setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0 &&
+                    !stn_setup_integrator_solves(setup);
     status = delassus ? inverse_masses_keeping(services->inverse, p, frame->arena, err)
                       : inverse_masses_missing(services->inverse, p, frame->arena, err);
     add_constraint_inputs(frame);

@@ -353,6 +353,17 @@ stn_status stn_step_move_loads(const step_setup *setup, const state_view *state,
     return STN_OK;
 }
 
+const stn_element_inputs *stn_step_element_inputs(const step_setup *setup, const state_view *state,
+                                                  const step_frame *frame) {
+    const int32_t count = setup->model->element_group_count;
+    stn_element_inputs *inputs = STN_ARENA(frame->arena, count + 1, stn_element_inputs);
+    for (int32_t g = 0; g < count && inputs != NULL; g++) {
+        const source s = source_of(setup, state, g, frame->dt);
+        inputs[g] = (stn_element_inputs){s.reference, s.state};
+    }
+    return inputs;
+}
+
 // ---------------------------------------------------------------------------------------------------------- questions
 
 enum { LOOK = 8, MOST_COORDINATES = 7 * STN_ELEMENT_NODES }; // elements a call, so that all fits on the stack

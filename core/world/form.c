@@ -73,9 +73,9 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
     const stn_instance *plugin = setup->plugin[STN_KIND_INTEGRATOR];
     const char *integrator = plugin->desc->id;
     // whether an A is singular shows in its factor: what has inertia in it is regular without being looked at
-    inverse_leave_nodal(services->inverse,
-                        stn_solver_takes_unfactored(setup->plugin[STN_KIND_SOLVER]->desc->ops.solver) &&
-                            scale == NULL && !stn_plugin_says(plugin, "quasistatic"));
+    const bool unfactored = stn_setup_integrator_solves(setup) ||
+                            stn_solver_takes_unfactored(setup->plugin[STN_KIND_SOLVER]->desc->ops.solver);
+    inverse_leave_nodal(services->inverse, unfactored && scale == NULL && !stn_plugin_says(plugin, "quasistatic"));
     stn_status status = stn_inverse_factor(services->inverse, p, err);
     int32_t tree, dof;
     if (status != STN_OK) {

@@ -249,6 +249,7 @@ static void add_contact_reactions(const step_setup *setup, step_frame *frame) {
 void stn_step_find_reactions(const step_setup *setup, step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_problem *p = &frame->problem;
+    const double *moves = frame->solution.v_position != NULL ? frame->solution.v_position : frame->solution.v;
     for (int32_t i = 0; i < model->attachment_count; i++) {
         attached_node *node = &frame->attached[i];
         const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
@@ -262,7 +263,7 @@ void stn_step_find_reactions(const step_setup *setup, step_frame *frame) {
             node->impulse[d] = -node->known[d];
         }
         for (int32_t k = row[0]; k < row[1]; k++) {
-            const double *v = frame->solution.v + own.tree->v_start + own.nv * own.tree->column[k];
+            const double *v = moves + own.tree->v_start + own.nv * own.tree->column[k];
             add_product(own.nv, 1.0, node->row + (size_t)(own.nv * own.nv) * (size_t)(k - row[0]), v, node->impulse);
         }
     }

@@ -70,7 +70,12 @@ static stn_status create_plugins(step_setup *setup, const stn_world_options *opt
             return status;
         }
     }
-    return check_integrator(setup, setup->plugin[STN_KIND_INTEGRATOR], err);
+    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
+    if (options->solver.id != NULL && stn_setup_integrator_solves(setup)) {
+        stn_log(setup->context, STN_LOG_WARNING, "solver %s is not used: integrator %s makes the step itself",
+                setup->plugin[STN_KIND_SOLVER]->desc->id, integrator->desc->id);
+    }
+    return check_integrator(setup, integrator, err);
 }
 
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {

@@ -84,6 +84,10 @@ stn_status stn_setup_part(step_setup **setup, stn_error *err);
 /// nothing changes.
 stn_status stn_setup_put_integrator(step_setup *setup, stn_instance *integrator, stn_error *err);
 
+/// Does the integrator make the step itself, in place of the solver?
+static inline bool stn_setup_integrator_solves(const step_setup *setup) {
+    return stn_integrator_solves(setup->plugin[STN_KIND_INTEGRATOR]->desc->ops.integrator);
+}
 stn_law stn_setup_law(const step_setup *setup);                        // ops NULL: there is none
 size_t stn_setup_memory_bytes(const step_setup *setup, stn_kind kind); // private bytes per constraint
 size_t stn_setup_cache_bytes(const step_setup *setup);                 // private bytes per cache entry

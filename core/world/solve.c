@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contact problem of a step through the solver: law, solver, completion of v or gamma, certificate.
+// The contact problem of a step through the solver: law, solver, completion of v or gamma, certificate. Integrators
+// that make the step themselves take the solver's place.
 #include "problem/regularize.h"
 #include "world/world.h"
 
@@ -31,10 +32,30 @@ static void soften(const step_setup *setup, step_frame *frame) {
     }
 }
 
+/// The integrator's own solution.
+static stn_status solve_by_integrator(const step_setup *setup, const state_view *state, step_frame *frame,
+                                      const step_services *services, stn_solve_info *info, stn_error *err) {
+    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
+    stn_integrator_view view = stn_step_integrator_view(setup, state, frame, services);
+    stn_error said;
+    view.effort = state->effort;
+    view.elements = stn_step_element_inputs(setup, state, frame);
+    if (view.elements == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    frame->place.plugin = integrator;
+    stn_answer_begin(&said);
+    stn_status status = integrator->desc->ops.integrator->solve(integrator->self, &view, frame->integrator_next,
+                                                                &frame->problem, &frame->solution, info, &said);
+    status = stn_answer_end(status, &said);
+    return status < 0 ? stn_fail(err, status, "integrator %s: %s", integrator->desc->id, said.text) : STN_OK;
+}
+
 stn_status stn_step_solve(const step_setup *setup, const state_view *state, step_frame *frame, step_services *services,
                           stn_error *err) {
     const uint32_t needs = setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs;
-    bool apart = (needs & STN_NEEDS_V_POSITION) != 0;
+    const bool by_integrator = stn_setup_integrator_solves(setup);
+    bool apart = (needs & STN_NEEDS_V_POSITION) != 0 || by_integrator;
     frame->solution.v = STN_ARENA(frame->arena, frame->problem.nv, double);
     frame->solution.gamma = STN_ARENA(frame->arena, frame->problem.row_count, double);
     frame->solution.v_position = apart ? STN_ARENA(frame->arena, frame->problem.nv, double) : NULL;
@@ -54,7 +75,18 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     };
     stn_step_report *report = &frame->report;
     stn_solve_report solved = {.unheld = {-1, -1}};
-    frame->place.plugin = setup->plugin[STN_KIND_SOLVER];
+    stn_solve_info info = {.cost = (double)NAN, .reason = "approximate"};
+    double own_us = 0.0;
+    if (by_integrator) {
+        const double start = stn_clock_us();
+        stn_status made = solve_by_integrator(setup, state, frame, services, &info, err);
+        if (made != STN_OK) {
+            return made;
+        }
+        own_us = stn_clock_us() - start;
+        request.given = &info;
+    }
+    frame->place.plugin = setup->plugin[by_integrator ? STN_KIND_INTEGRATOR : STN_KIND_SOLVER];
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
     if (status < 0 && solved.unheld.tree >= 0) {
@@ -85,7 +117,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
         report->stage_us[STN_STAGE_CERTIFICATE] += solved.certificate_us;
         report->stage_us[STN_STAGE_SOLVE] -= solved.prepare_us + solved.certificate_us; // the step adds the whole call
     } else {
-        report->stage_us[STN_STAGE_SOLVE] = solved.solve_us;
+        report->stage_us[STN_STAGE_SOLVE] = own_us + solved.solve_us;
     }
     if (status >= 0) {
         frame->place.plugin = NULL;

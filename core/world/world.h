@@ -129,6 +129,9 @@ void stn_world_begin_elements(const step_setup *setup, stn_state *state); // sta
 /// Adds tau, K, D and energy of all elements, and writes their next states. STN_ERR_NUMERIC names the element.
 stn_status stn_step_elements(const step_setup *setup, const state_view *state, step_frame *frame,
                              const step_services *services, stn_error *err);
+/// What integrators read that evaluate elements themselves, in the arena (element_group_count); NULL: out of memory.
+const stn_element_inputs *stn_step_element_inputs(const step_setup *setup, const state_view *state,
+                                                  const step_frame *frame);
 /// Takes what elements exert that say "load" where the nodes are at q0 + contact_theta dt N v0, when the integrator has
 /// said so: the change goes to free_impulse and into the account of work.
 stn_status stn_step_move_loads(const step_setup *setup, const state_view *state, step_frame *frame,

@@ -4,9 +4,15 @@
 #define STICTION_INTEGRATOR_H
 
 #include <stiction/forces.h>
-#include <stiction/problem.h>
+#include <stiction/solver.h>
 
 STN_BEGIN_C
+
+/// What the elements of one group read beside their nodes, as stn_element_batch has it, of all of the group.
+typedef struct stn_element_inputs {
+    const double *channels; // stacked in their order; NULL: it has none
+    const double *state;    // (element_count x state_count) as the step before left it; NULL: it has none
+} stn_element_inputs;
 
 /// What an integrator sees: the state at the step's start and the sampled forces. Read only, borrowed for the call.
 typedef struct stn_integrator_view {
@@ -24,6 +30,9 @@ typedef struct stn_integrator_view {
     /// as ever. NULL otherwise. An integrator that does so has "v_position" among its capabilities; others are refused
     /// beside such a solver.
     const double *v_position;
+    // in `solve`, for integrators that evaluate elements themselves; NULL otherwise
+    const stn_element_inputs *elements; // (element_group_count)
+    const double *effort;               // (nv) what is applied to dofs from outside, a part of forces->tau [N], [N m]
 } stn_integrator_view;
 
 /// The velocities of a tree's Coriolis and centrifugal forces c(q0, v), a quadratic form in v.
@@ -104,7 +113,21 @@ typedef struct stn_integrator_ops {
     /// REQUIRED. The problem's v and gamma -> next (q, v). gamma is stacked as the problem's rows. [step]
     stn_status (*advance)(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
                           const double *v, const double *gamma, double *q_next, double *v_next, stn_error *err);
+    /// OPTIONAL (absent: the world's solver finds v and gamma). The integrator makes the step itself, from the
+    /// assembled problem and the model, by a method that does not solve the problem: the world's solver is not used.
+    /// Fills v (nv), gamma (row_count) and v_position (nv) of `solution`, and `info`. The certificate judges v and
+    /// gamma as those of a solver; the step is approximate, whatever the status >= 0: STN_NOT_CONVERGED, and no
+    /// failure. w of the problem is set, R and v_hat are not. A of clouds is not factored: v_star and free_impulse
+    /// together tell what the forces make. [step]
+    stn_status (*solve)(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err);
 } stn_integrator_ops;
+
+/// Does it make the step itself, in place of a solver? Thread: [any].
+static inline bool stn_integrator_solves(const stn_integrator_ops *ops) {
+    const size_t end = (size_t)((const char *)(&ops->solve + 1) - (const char *)ops);
+    return end <= ops->size && ops->solve != NULL;
+}
 
 STN_END_C
 #endif

@@ -41,6 +41,10 @@ typedef struct stn_solve_request {
     uint32_t certificate_flags; // STN_CERTIFICATE_...
     /// (STN_PHASE_COUNT) [us]: what the solver's parts take over all islands is added; NULL: no profile.
     double *phase_us;
+    /// How another method, which iterates to no solution, found the `solution` that is given: no solver runs, and the
+    /// certificate judges what is there as it is. The status is STN_NOT_CONVERGED with `not_converged` 0, as that of an
+    /// approximate solver. NULL: the solver solves.
+    const stn_solve_info *given;
 } stn_solve_request;
 
 /// How it went. `iterations` is the largest over the islands, counts and cost are sums over them.

@@ -8,82 +8,17 @@
 // Euler for constant M, and reversible for any: first order, energy that does not drift.
 #include <stiction/plugin.h>
 
-#include "spinning_body.h"
-#include "turning_tree.h"
-
-/// The impulse dt (tau - c) - dt^2 K v0 of one tree; the core divides it by A.
-static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, stn_error *err) {
-    const stn_tree *tree = &view->model->trees[t];
-    double *impulse = formed->free_impulse + tree->v_start;
-    stn_status status = STN_OK;
-    if (spinning_body_is(view->model, tree)) {
-        formed->bias_rule[t] = STN_BIAS_MEAN;
-        spinning_body_impulse(view, tree, impulse);
-    } else if (tree->kind == STN_TREE_NODAL && tree->node_type == STN_NODE_FRAME) {
-        formed->bias_rule[t] = STN_BIAS_MEAN;
-        spinning_nodes_impulse(view, tree, impulse);
-    } else if (turning_tree_is(view->model, tree)) {
-        formed->bias_rule[t] = STN_BIAS_POLAR;
-        status = turning_tree_impulse(view, t, formed, impulse, err);
-        if (status < 0) {
-            return status;
-        }
-    } else {
-        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
-        double *bias = STN_ARENA(view->arena, tree->nv, double);
-        if (scratch == NULL || bias == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-        }
-        stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, scratch, bias);
-        for (int32_t i = 0; i < tree->nv; i++) {
-            impulse[i] = -view->dt * bias[i];
-        }
-    }
-    for (int32_t i = 0; i < tree->nv; i++) {
-        impulse[i] += view->dt * view->forces->tau[tree->v_start + i];
-    }
-    stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + tree->v_start, impulse);
-    return status;
-}
+#include "common/semi_implicit.h"
 
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
-    (void)self;
-    (void)state;
-    double dt = view->dt;
-    stn_status qualified = STN_OK;
-    for (int32_t t = 0; t < view->model->tree_count; t++) {
-        stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
-        if (status == STN_OK) {
-            status = stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]);
-        }
-        if (status == STN_OK) {
-            status = stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]);
-        }
-        if (status == STN_OK) {
-            status = form_impulse(view, t, formed, err);
-        }
-        if (status < 0) {
-            return status;
-        }
-        qualified = status != STN_OK ? status : qualified;
-    }
-    for (int32_t d = 0; d < view->model->nv; d++) {
-        formed->v_star[d] = view->v[d];
-    }
-    return qualified;
+    (void)self, (void)state;
+    return semi_implicit_form(view, formed, err);
 }
 
 static stn_status advance(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
                           const double *v, const double *gamma, double *q_next, double *v_next, stn_error *err) {
-    (void)self;
-    (void)state;
-    (void)problem;
-    (void)gamma;
-    (void)err;
-    stn_integrate_q(view->model, view->q, view->v_position != NULL ? view->v_position : v, view->dt, q_next);
-    for (int32_t d = 0; d < view->model->nv; d++) {
-        v_next[d] = v[d];
-    }
+    (void)self, (void)state, (void)problem, (void)gamma, (void)err;
+    semi_implicit_advance(view, v, q_next, v_next);
     return STN_OK;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A body that turns freely, in flight or about a pivot, or a cloud of frames: gyroscopic torques are taken implicitly.
-#ifndef STN_SYMPLECTIC_EULER_SPINNING_BODY_H
-#define STN_SYMPLECTIC_EULER_SPINNING_BODY_H
+#ifndef STN_INTEGRATOR_SPINNING_BODY_H
+#define STN_INTEGRATOR_SPINNING_BODY_H
 
 #include <stiction/integrator.h>
 

@@ -9,7 +9,7 @@
 // omega alone, these are kinetic energy and angular momentum of the step's end. The explicit torque adds energy in
 // every step, the more the faster the spin. A backward one (omega for omega_m) takes it away. In flight the centre of
 // mass, at c from the body's origin, moves on evenly.
-#include "spinning_body.h"
+#include "common/spinning_body.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 // lost or gained what they had within seconds. c(v_m) would be reversible, too, but is not 0 for what is held at rest:
 // v* knows nothing of contacts and servos and falls, C(0, v*) = 0 all the same. The equation is linear in v*; it is
 // solved by Newton's iteration with A for the derivative and Broyden's updates.
-#include "turning_tree.h"
+#include "common/turning_tree.h"
 
 #include <math.h>
 #include <string.h>

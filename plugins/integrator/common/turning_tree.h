@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree of several joints: its Coriolis and centrifugal forces are taken implicitly.
-#ifndef STN_SYMPLECTIC_EULER_TURNING_TREE_H
-#define STN_SYMPLECTIC_EULER_TURNING_TREE_H
+#ifndef STN_INTEGRATOR_TURNING_TREE_H
+#define STN_INTEGRATOR_TURNING_TREE_H
 
 #include <stiction/integrator.h>
 
