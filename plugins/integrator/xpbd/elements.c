@@ -84,7 +84,7 @@ static void gather(const substep *s, const element_nodes *n, element_room *room)
             x[k] = q[k] + s->h * u[k];
         }
         if (n->nq == 7) {
-            const stn_quat turn = stn_quat_exp(stn_vec3_scale(s->h, stn_vec3_at(u, 3)));
+            const stn_quat turn = stn_quat_exp(stn_vec3_scale(s->h, stn_vec3_at(u, 1)));
             const stn_quat r = stn_quat_mul(turn, (stn_quat){q[3], q[4], q[5], q[6]});
             const double parts[4] = {r.w, r.x, r.y, r.z};
             memcpy(x + 3, parts, sizeof parts);

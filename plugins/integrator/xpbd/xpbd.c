@@ -36,7 +36,7 @@ void substep_divide_by_mass(const substep *s, int32_t node, double *x) {
     if (model->trees[model->node_tree[node]].node_type == STN_NODE_FRAME) {
         const double *principal = model->node_inertia + 3 * (size_t)node;
         const stn_mat3 *R = &s->kinematics->node_pose[node].rotation;
-        stn_vec3 own = stn_mat3_apply_transposed(R, stn_vec3_at(x, 3));
+        stn_vec3 own = stn_mat3_apply_transposed(R, stn_vec3_at(x, 1));
         own = stn_mat3_apply(R, stn_vec3_make(own.x / principal[0], own.y / principal[1], own.z / principal[2]));
         x[3] = own.x;
         x[4] = own.y;
