@@ -90,6 +90,7 @@ typedef struct step_frame {
 
     // solve
     stn_solution solution;
+    double *reaction; // (nv) on nodes whose motion is known, in the arena; NULL: the rows of A tell it
     stn_certificate certificate;
     stn_step_report report;
 

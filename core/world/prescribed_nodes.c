@@ -8,7 +8,9 @@
 // (Dirichlet's condition); contacts lose their columns of p and get J_p u as bias. Integrators and solvers do not know
 // of this. The rows that were taken out tell afterwards what the body does to the node,
 //
-//     R_p = A_pp (u - v*_p) + A_pf (v_f - v*_f) - r_p - J_p^T gamma .
+//     R_p = A_pp (u - v*_p) + A_pf (v_f - v*_f) - r_p - J_p^T gamma ;
+//
+// an integrator that makes the step itself tells all of it but J_p^T gamma.
 //
 // u leads to the node's place on the body in schemes that move q by v. Where q moves by a mean of velocities such a u
 // would swing from step to step about the motion of the body: there it is the velocity that the body has at the node
@@ -249,7 +251,6 @@ static void add_contact_reactions(const step_setup *setup, step_frame *frame) {
 void stn_step_find_reactions(const step_setup *setup, step_frame *frame) {
     const stn_model *model = setup->model;
     const stn_problem *p = &frame->problem;
-    const double *moves = frame->solution.v_position != NULL ? frame->solution.v_position : frame->solution.v;
     for (int32_t i = 0; i < model->attachment_count; i++) {
         attached_node *node = &frame->attached[i];
         const cloud_node own = node_in_cloud(setup, model->attachments[i].node);
@@ -258,12 +259,16 @@ void stn_step_find_reactions(const step_setup *setup, step_frame *frame) {
             memcpy(node->impulse, gamma, (size_t)own.nv * sizeof(double));
             continue;
         }
+        if (frame->reaction != NULL) { // the integrator knows
+            memcpy(node->impulse, frame->reaction + own.v, (size_t)own.nv * sizeof(double));
+            continue;
+        }
         const int32_t *row = own.tree->row_start + own.index;
         for (int32_t d = 0; d < own.nv; d++) {
             node->impulse[d] = -node->known[d];
         }
         for (int32_t k = row[0]; k < row[1]; k++) {
-            const double *v = moves + own.tree->v_start + own.nv * own.tree->column[k];
+            const double *v = frame->solution.v + own.tree->v_start + own.nv * own.tree->column[k];
             add_product(own.nv, 1.0, node->row + (size_t)(own.nv * own.nv) * (size_t)(k - row[0]), v, node->impulse);
         }
     }

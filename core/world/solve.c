@@ -40,13 +40,15 @@ static stn_status solve_by_integrator(const step_setup *setup, const state_view 
     stn_error said;
     view.effort = state->effort;
     view.elements = stn_step_element_inputs(setup, state, frame);
-    if (view.elements == NULL) {
+    frame->reaction = STN_ARENA_ZEROED(frame->arena, setup->model->nv, double);
+    if (view.elements == NULL || frame->reaction == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     frame->place.plugin = integrator;
     stn_answer_begin(&said);
-    stn_status status = integrator->desc->ops.integrator->solve(integrator->self, &view, frame->integrator_next,
-                                                                &frame->problem, &frame->solution, info, &said);
+    stn_status status =
+        integrator->desc->ops.integrator->solve(integrator->self, &view, frame->integrator_next, &frame->problem,
+                                                &frame->solution, frame->reaction, info, &said);
     status = stn_answer_end(status, &said);
     return status < 0 ? stn_fail(err, status, "integrator %s: %s", integrator->desc->id, said.text) : STN_OK;
 }
@@ -77,6 +79,7 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     stn_solve_report solved = {.unheld = {-1, -1}};
     stn_solve_info info = {.cost = (double)NAN, .reason = "approximate"};
     double own_us = 0.0;
+    frame->reaction = NULL;
     if (by_integrator) {
         const double start = stn_clock_us();
         stn_status made = solve_by_integrator(setup, state, frame, services, &info, err);

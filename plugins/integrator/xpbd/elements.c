@@ -43,9 +43,9 @@ element_room *element_room_make(const stn_integrator_view *view) {
 /// Where an element's nodes are, and which unknowns of its system are theirs.
 typedef struct element_nodes {
     int32_t count, nq, nv;
-    int32_t node[STN_ELEMENT_NODES];    // of the model
-    int32_t place[STN_ELEMENT_NODES];   // first unknown; -1: its motion is known
-    bool repeated[STN_ELEMENT_NODES];   // an earlier one of the element is the same
+    int32_t node[STN_ELEMENT_NODES];  // of the model
+    int32_t place[STN_ELEMENT_NODES]; // first unknown; -1: its motion is known
+    bool repeated[STN_ELEMENT_NODES]; // an earlier one of the element is the same
     int32_t unknowns;
 } element_nodes;
 
@@ -93,24 +93,6 @@ static void gather(const substep *s, const element_nodes *n, element_room *room)
     }
 }
 
-/// The mass of a node in its diagonal block of A (N x N).
-static void add_mass(const substep *s, int32_t node, int32_t nv, int32_t N, double *block) {
-    const stn_model *model = s->view->model;
-    for (int32_t k = 0; k < 3; k++) {
-        block[(N + 1) * k] += model->node_mass[node];
-    }
-    if (nv == 6) {
-        const double *principal = model->node_inertia + 3 * (size_t)node;
-        const stn_mat3 own = {{{principal[0], 0.0, 0.0}, {0.0, principal[1], 0.0}, {0.0, 0.0, principal[2]}}};
-        const stn_mat3 I = stn_mat3_rotate_tensor(&s->kinematics->node_pose[node].rotation, &own);
-        for (int32_t r = 0; r < 3; r++) {
-            for (int32_t c = 0; c < 3; c++) {
-                block[(3 + r) * N + 3 + c] += I.m[r][c];
-            }
-        }
-    }
-}
-
 /// A = M + h^2 K + h D and du = h f over the unknowns.
 static void assemble(const substep *s, const element_nodes *n, element_room *room) {
     const int32_t N = n->unknowns, m = n->nv * n->count;
@@ -121,7 +103,14 @@ static void assemble(const substep *s, const element_nodes *n, element_room *roo
             continue;
         }
         if (!n->repeated[i]) {
-            add_mass(s, n->node[i], n->nv, N, room->A + (N + 1) * n->place[i]);
+            for (int32_t c = 0; c < n->nv; c++) {
+                double unit[6] = {0.0}, column[6] = {0.0};
+                unit[c] = 1.0;
+                substep_mass_times(s, n->node[i], unit, column);
+                for (int32_t r = 0; r < n->nv; r++) {
+                    room->A[N * (n->place[i] + r) + n->place[i] + c] = column[r];
+                }
+            }
         }
         for (int32_t r = 0; r < n->nv; r++) {
             const int32_t from = n->nv * i + r;
@@ -135,6 +124,19 @@ static void assemble(const substep *s, const element_nodes *n, element_room *roo
             }
         }
     }
+}
+
+/// What the element gives to velocity `row` of a node that does not follow, h f - (h^2 K + h D) du.
+static double impulse_on(const substep *s, const element_nodes *n, const element_room *room, int32_t row) {
+    const int32_t m = n->nv * n->count;
+    double sum = s->h * room->force[row];
+    for (int32_t j = 0; j < n->count; j++) {
+        const double *K = room->K + m * row + n->nv * j, *D = room->D + m * row + n->nv * j;
+        for (int32_t c = 0; c < n->nv && n->place[j] >= 0; c++) {
+            sum -= s->h * (s->h * K[c] + D[c]) * room->du[n->place[j] + c];
+        }
+    }
+    return sum;
 }
 
 static stn_status project(const substep *s, const stn_element_group *group, const stn_element_inputs *inputs, int32_t e,
@@ -183,9 +185,12 @@ static stn_status project(const substep *s, const stn_element_group *group, cons
         return stn_fail(err, STN_ERR_NUMERIC, "its force or stiffness is not finite, or the stiffness not >= 0");
     }
     for (int32_t i = 0; i < n.count; i++) {
-        double *u = s->u + stn_model_node_v(s->view->model, n.node[i]);
+        const int32_t v = stn_model_node_v(s->view->model, n.node[i]);
         for (int32_t k = 0; k < n.nv && n.place[i] >= 0 && !n.repeated[i]; k++) {
-            u[k] += room->du[n.place[i] + k];
+            s->u[v + k] += room->du[n.place[i] + k];
+        }
+        for (int32_t k = 0; k < n.nv && n.place[i] < 0; k++) {
+            s->reaction[v + k] -= impulse_on(s, &n, room, n.nv * i + k);
         }
     }
     return STN_OK;

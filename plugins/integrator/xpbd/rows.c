@@ -6,8 +6,8 @@
 //     (W + R) lambda = -(C + h v_c ... )   i.e.   v_c + W lambda + R lambda = -C/(h + tau),   R = 1/(h k (h + tau)),
 //
 // with v_c = J u + bias and C the error at the sub-step's start: XPBD's dlambda = (-C - gamma dC)/((1 + gamma) w + at)
-// [macklin-2016] times (1 + gamma), in impulses. Gaps follow the motion to first order, C = phi + J moved + bias t, with
-// the contacts and Jacobians of the step's start.
+// [macklin-2016] times (1 + gamma), in impulses. Gaps follow the motion to first order, C = phi + J moved + bias t,
+// with the contacts and Jacobians of the step's start.
 #include <math.h>
 #include <string.h>
 
@@ -142,8 +142,8 @@ static void visit_rows(const substep *s, visited *v, double *gamma) {
             for (int32_t k = 0; k < r; k++) {
                 missing -= v->W[rows * r + k] * lambda[k];
             }
-            lambda[r] = fmin(fmax(missing / (v->W[(rows + 1) * r] + R), part * p->lo[c->row + r]),
-                             part * p->hi[c->row + r]);
+            lambda[r] =
+                fmin(fmax(missing / (v->W[(rows + 1) * r] + R), part * p->lo[c->row + r]), part * p->hi[c->row + r]);
         }
     }
     push(s, v, lambda, gamma);

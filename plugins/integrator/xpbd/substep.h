@@ -7,20 +7,22 @@
 #include <stiction/integrator.h>
 
 typedef struct substep {
-    const stn_integrator_view *view; // of the step
-    const stn_problem *problem;      // rows of the step
-    double h;                        // its length [s]
-    double t;                        // from the step's start to its own [s]
-    double push_speed;               // at which contacts undo overlap at most [m/s]
-    const double *q;                 // (nq) at its start
+    const stn_integrator_view *view;  // of the step
+    const stn_problem *problem;       // rows of the step
+    double h;                         // its length [s]
+    double t;                         // from the step's start to its own [s]
+    double push_speed;                // at which contacts undo overlap at most [m/s]
+    const double *q;                  // (nq) at its start
     const stn_kinematics *kinematics; // at q
-    double *u;                       // (nv) in and out
-    const double *moved;             // (nv) sum of h u over the sub-steps before: what the gaps of rows follow
-    const stn_matrix *factor;        // (tree_count) of articulated trees: Cholesky factor of A at q
+    double *u;                        // (nv) in and out
+    const double *moved;              // (nv) sum of h u over the sub-steps before: what the gaps of rows follow
+    double *reaction;                 // (nv) adds up what holds nodes whose motion is known gives them [N s], [N m s]
+    const stn_matrix *factor;         // (tree_count) of articulated trees: Cholesky factor of A at q
 } substep;
 
-/// x (velocities of the node) = M^-1 x of one node of a cloud, counted in the model.
+/// x (velocities of the node) = M^-1 x, and y += M x, of one node of a cloud, counted in the model.
 void substep_divide_by_mass(const substep *s, int32_t node, double *x);
+void substep_mass_times(const substep *s, int32_t node, const double *x, double *y);
 
 /// Room for one element. elements.c
 typedef struct element_room element_room;

@@ -23,8 +23,9 @@ typedef struct xpbd_config {
 
 static const stn_param params[] = {
     STN_PARAM_INT(xpbd_config, substeps, "1", 20.0, 1.0, 1e6, "sub-steps of a step, on the same contacts"),
-    STN_PARAM_REAL(xpbd_config, push_speed, "m/s", 0.1, 0.0, INFINITY,
-                   "speed at which a rigid contact undoes an overlap at most; infinite: within a sub-step, as published"),
+    STN_PARAM_REAL(
+        xpbd_config, push_speed, "m/s", 0.1, 0.0, INFINITY,
+        "speed at which a rigid contact undoes an overlap at most; infinite: within a sub-step, as published"),
 };
 
 void substep_divide_by_mass(const substep *s, int32_t node, double *x) {
@@ -44,6 +45,22 @@ void substep_divide_by_mass(const substep *s, int32_t node, double *x) {
     }
 }
 
+void substep_mass_times(const substep *s, int32_t node, const double *x, double *y) {
+    const stn_model *model = s->view->model;
+    for (int32_t k = 0; k < 3; k++) {
+        y[k] += model->node_mass[node] * x[k];
+    }
+    if (model->trees[model->node_tree[node]].node_type == STN_NODE_FRAME) {
+        const double *principal = model->node_inertia + 3 * (size_t)node;
+        const stn_mat3 *R = &s->kinematics->node_pose[node].rotation;
+        stn_vec3 own = stn_mat3_apply_transposed(R, stn_vec3_at(x, 1));
+        own = stn_mat3_apply(R, stn_vec3_make(principal[0] * own.x, principal[1] * own.y, principal[2] * own.z));
+        y[3] += own.x;
+        y[4] += own.y;
+        y[5] += own.z;
+    }
+}
+
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
     (void)self, (void)state;
     formed->exact_contacts = true;
@@ -53,13 +70,13 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
 /// What the sub-steps of one step are made with.
 typedef struct xpbd {
     substep s;
-    double *q, *moved;         // of s
-    double *known;             // (nv) velocities of nodes that no force moves; of others not read
+    double *q, *moved;          // of s
+    double *known;              // (nv) velocities of nodes that no force moves; of others not read
     stn_kinematics *kinematics; // of s
-    stn_integrator_view view;  // of one sub-step: all that semi_implicit.h reads
-    stn_forces forces;         // of that view: tau as it is at the sub-step's start
-    stn_matrix *M, *A;         // (tree_count) of articulated trees at the sub-step's start; A becomes its factor
-    stn_formed formed;         // their free impulse
+    stn_integrator_view view;   // of one sub-step: all that semi_implicit.h reads
+    stn_forces forces;          // of that view: tau as it is at the sub-step's start
+    stn_matrix *M, *A;          // (tree_count) of articulated trees at the sub-step's start; A becomes its factor
+    stn_formed formed;          // their free impulse
 } xpbd;
 
 /// v_star + A^-1 free_impulse where A is diagonal, as it is at nodes whose motion is known.
@@ -75,7 +92,7 @@ static void find_known(const stn_problem *problem, double *known) {
 }
 
 static stn_status make(const xpbd_config *config, const stn_integrator_view *view, const stn_problem *problem,
-                       stn_solution *solution, xpbd *x, stn_error *err) {
+                       stn_solution *solution, double *reaction, xpbd *x, stn_error *err) {
     const stn_model *model = view->model;
     stn_arena *arena = view->arena;
     x->q = STN_ARENA(arena, model->nq + 1, double);
@@ -97,8 +114,8 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
     x->formed = (stn_formed){.A = x->A,
                              .free_impulse = STN_ARENA(arena, model->nv + 1, double),
                              .bias_rule = STN_ARENA(arena, model->tree_count + 1, stn_bias_rule)};
-    bool whole = x->q != NULL && x->moved != NULL && x->known != NULL && x->M != NULL && x->A != NULL && x->forces.tau != NULL &&
-                 x->formed.free_impulse != NULL && x->formed.bias_rule != NULL;
+    bool whole = x->q != NULL && x->moved != NULL && x->known != NULL && x->M != NULL && x->A != NULL &&
+                 x->forces.tau != NULL && x->formed.free_impulse != NULL && x->formed.bias_rule != NULL;
     for (int32_t t = 0; t < model->tree_count && whole; t++) {
         if (model->trees[t].kind == STN_TREE_ARTICULATED) {
             x->M[t] = view->M[t];
@@ -123,6 +140,7 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
                      .kinematics = x->kinematics,
                      .u = solution->v,
                      .moved = x->moved,
+                     .reaction = reaction,
                      .factor = x->A};
     return STN_OK;
 }
@@ -170,18 +188,25 @@ static void predict_nodes(xpbd *x, int32_t t) {
     }
     for (int32_t i = 0; i < tree->node_count; i++, impulse += nv) {
         const int32_t node = tree->node_start + i, v = tree->v_start + nv * i;
-        if (!stn_model_node_moves(model, node)) {
-            memcpy(x->s.u + v, x->known + v, (size_t)nv * sizeof(double));
-            continue;
-        }
+        double *u = x->s.u + v;
         for (int32_t k = 0; k < nv; k++) {
             const double weight = nv == 6 ? impulse[k] : h * model->node_mass[node] * g[k];
             impulse[k] = weight + h * step->effort[v + k];
         }
-        substep_divide_by_mass(&x->s, node, impulse);
-        for (int32_t k = 0; k < nv; k++) {
-            x->s.u[v + k] += impulse[k];
+        if (stn_model_node_moves(model, node)) {
+            substep_divide_by_mass(&x->s, node, impulse);
+            for (int32_t k = 0; k < nv; k++) {
+                u[k] += impulse[k];
+            }
+            continue;
         }
+        double change[6]; // of what is known, against the forces
+        for (int32_t k = 0; k < nv; k++) {
+            change[k] = x->known[v + k] - u[k];
+            u[k] = x->known[v + k];
+            x->s.reaction[v + k] -= impulse[k];
+        }
+        substep_mass_times(&x->s, node, change, x->s.reaction + v);
     }
 }
 
@@ -201,11 +226,11 @@ static stn_status predict(xpbd *x, stn_error *err) {
 }
 
 static stn_status solve(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
-                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+                        stn_solution *solution, double *reaction, stn_solve_info *info, stn_error *err) {
     (void)state;
     const xpbd_config *config = self;
     xpbd x;
-    stn_status status = make(config, view, problem, solution, &x, err);
+    stn_status status = make(config, view, problem, solution, reaction, &x, err);
     element_room *elements = status == STN_OK ? element_room_make(view) : NULL;
     double *row = status == STN_OK ? row_room_make(view, problem) : NULL;
     if (status == STN_OK && (elements == NULL || row == NULL)) {
