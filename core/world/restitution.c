@@ -12,8 +12,10 @@ static const char *id_of(const step_setup *setup, stn_kind kind) {
 void stn_setup_check_restitution(const step_setup *setup) {
     static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
     const stn_model *model = setup->model;
-    bool used = setup->plugin[STN_KIND_LAW] == NULL;
-    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+    const bool solved = !stn_setup_integrator_solves(setup); // else neither law nor solver act
+    const stn_kind makes = solved ? STN_KIND_SOLVER : STN_KIND_INTEGRATOR;
+    bool used = setup->plugin[STN_KIND_LAW] == NULL && solved;
+    for (int32_t i = 0; i < STN_COUNT(kinds) && solved; i++) {
         used = used || stn_plugin_says(setup->plugin[kinds[i]], "restitution");
     }
     int32_t g = 0;
@@ -28,8 +30,9 @@ void stn_setup_check_restitution(const step_setup *setup) {
     char name[160];
     stn_describe_geometry(model, g, name, sizeof name);
     stn_log(setup->context, STN_LOG_WARNING,
-            "%s%s%s: restitution = %g has no effect: neither law %s nor solver %s nor contact %s uses it; a stiffness, "
+            "%s%s%s: restitution = %g has no effect: neither law %s nor %s %s nor contact %s uses it; a stiffness, "
             "with relaxation_time or dissipation for what is lost, makes a contact bounce",
             geometry->where, geometry->where[0] != '\0' ? ": " : "", name, geometry->material.restitution,
-            id_of(setup, STN_KIND_LAW), id_of(setup, STN_KIND_SOLVER), id_of(setup, STN_KIND_CONTACT));
+            solved ? id_of(setup, STN_KIND_LAW) : "none", stn_kind_name(makes), id_of(setup, makes),
+            id_of(setup, STN_KIND_CONTACT));
 }

@@ -83,7 +83,7 @@ stn.test("a bar of elements hangs as with the implicit step, with an error that 
     local world = stn.world { dt = 0.01, integrator = integrator, solver = solver }
     local bar = world:soft { box = { 0.02, 0.02, 0.1 }, cells = { 2, 2, 6 }, young = 2e4, poisson = 0.3, density = 1000, damping = 0.005, pinned = "z_max" }
     for _ in world:run { seconds = 1.5 } do end
-    stn.near(bar:attachment_force "world", { 0, 0, bar:mass() * g }, 1e-4, "what holds it carries its weight")
+    stn.near(bar:attachment_force "world", { 0, 0, bar:mass() * g }, 1e-3 * bar:mass() * g, "what holds it carries its weight")
     return bar:position "z_min"[3]
   end
   local exact, errors = hang("symplectic_euler", "cond"), {}
@@ -120,7 +120,7 @@ local function slide(integrator, mu, slope)
   local box = world:box { size = { 0.2, 0.2, 0.1 }, mass = 3, xyz = { 0, 0, 0.05 }, mu = mu }
   local normal, tangential = 0, 0
   for _ in world:run { seconds = 1 } do
-    local f = world:contact_force(box, ground)
+    local f = world:contact_force(box, ground).force
     normal, tangential = normal + f[3] / 100, tangential + f[1] / 100
   end
   return box, normal, tangential, g * math.cos(angle)

@@ -41,6 +41,44 @@ static void free_impulses_move_trees_in_no_island(void **state) {
     bench_close(&b);
 }
 
+// The certificate judges what is given, and nothing is changed.
+static void a_given_solution_is_judged_and_left_alone(void **state) {
+    (void)state;
+    bench b, c;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(9, 3);
+    stn_certificate solved, judged;
+    const stn_solve_request masses = {.masses = true};
+    assert_ok(stn_problem_solve(b.ps, &s->problem, &masses, &b.solution, &b.report, &solved, &b.err), b.err);
+    // by a solver that takes no cones, and is not asked
+    assert_ok(bench_open(&c, "fake_pgs", 1), c.err);
+    assert_int_equal(bench_solve(&c, &s->problem, NULL), STN_ERR_UNSUPPORTED);
+    memcpy(c.v, b.v, sizeof c.v);
+    memcpy(c.gamma, b.gamma, sizeof c.gamma);
+    const stn_solve_info info = {.iterations = 12, .cost = (double)NAN, .reason = "by hand"};
+    const stn_solve_request given = {.given = &info};
+    stn_status status = stn_problem_solve(c.ps, &s->problem, &given, &c.solution, &c.report, &judged, &c.err);
+    assert_int_equal(status, STN_NOT_CONVERGED);
+    assert_int_equal(c.report.not_converged, 0);
+    assert_int_equal(c.report.iterations, 12);
+    assert_string_equal(c.report.reason, "by hand");
+    assert_memory_equal(c.v, b.v, sizeof c.v);
+    assert_memory_equal(c.gamma, b.gamma, sizeof c.gamma);
+    assert_near(judged.momentum, solved.momentum, 1e-15);
+    assert_near(judged.natural_ncp, solved.natural_ncp, 1e-15);
+    c.v[0] += 1.0;
+    status = stn_problem_solve(c.ps, &s->problem, &given, &c.solution, &c.report, &judged, &c.err);
+    assert_int_equal(status, STN_NOT_CONVERGED);
+    assert_true(judged.momentum > 1e-3);
+    c.gamma[1] = (double)NAN;
+    status = stn_problem_solve(c.ps, &s->problem, &given, &c.solution, &c.report, &judged, &c.err);
+    assert_int_equal(status, STN_ERR_NUMERIC);
+    assert_non_null(strstr(c.err.text, "gamma of contact"));
+    bench_close(&c);
+    sample_clear(s);
+    bench_close(&b);
+}
+
 static void the_result_does_not_depend_on_the_number_of_workers(void **state) {
     (void)state;
     double v[MOST] = {0.0}, gamma[MOST] = {0.0}, cost = 0.0;
@@ -468,6 +506,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_momentum_balance_holds_and_free_trees_keep_their_velocity),
         cmocka_unit_test(free_impulses_move_trees_in_no_island),
+        cmocka_unit_test(a_given_solution_is_judged_and_left_alone),
         cmocka_unit_test(the_result_does_not_depend_on_the_number_of_workers),
         cmocka_unit_test(a_second_solve_allocates_nothing),
         cmocka_unit_test(masses_are_computed_on_request_alone),

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// XPBD on one element against the published formula, what elements get, and what users are told.
+#include "scenes.h"
+#include "stn_heard.h"
+
+// ------------------------------------------------------------------------------------------------------- an element
+// A spring between two nodes, whose rest length is a channel; it counts the steps in its state.
+
+typedef struct spring {
+    double k, c;
+    double fails; // from this time on [s]
+} spring;
+
+static const stn_param spring_params[] = {
+    STN_PARAM_REAL(spring, k, "N/m", 1000.0, 0.0, INFINITY, "stiffness"),
+    STN_PARAM_REAL(spring, c, "N s/m", 0.0, 0.0, INFINITY, "damping"),
+    STN_PARAM_REAL(spring, fails, "s", 1e9, 0.0, INFINITY, "from this time on"),
+};
+static const stn_channel spring_channels[] = {{.name = "length", .unit = "m", .size = 1, .summary = "at rest"}};
+
+static double seen_state, seen_length; // by the last evaluation
+
+static void spring_begin(const void *self, const double *constants, double *state) {
+    (void)self, (void)constants;
+    state[0] = 7.0;
+}
+
+static stn_status spring_evaluate(const void *self, stn_element_batch *batch, stn_error *err) {
+    const spring *s = self;
+    if (batch->time >= s->fails) {
+        return stn_fail(err, STN_ERR_NUMERIC, "too late");
+    }
+    for (int32_t e = 0; e < batch->count; e++) {
+        const double *x = batch->x + 6 * e, *v = batch->v + 6 * e;
+        double n[3], length = 0.0, rate = 0.0, *f = batch->force + 6 * e;
+        seen_state = batch->state[e];
+        seen_length = batch->channels[0];
+        for (int32_t i = 0; i < 3; i++) {
+            n[i] = x[3 + i] - x[i];
+            length += n[i] * n[i];
+        }
+        length = sqrt(length);
+        for (int32_t i = 0; i < 3; i++) {
+            n[i] /= length;
+            rate += n[i] * (v[3 + i] - v[i]);
+        }
+        const double stretch = length - batch->channels[0];
+        batch->energy[e] = 0.5 * s->k * stretch * stretch;
+        for (int32_t r = 0; r < 6; r++) {
+            const double sign = r < 3 ? -1.0 : 1.0;
+            f[r] = -sign * (s->k * stretch + s->c * rate) * n[r % 3];
+            for (int32_t c = 0; c < 6 && batch->K != NULL; c++) {
+                const double nn = sign * (c < 3 ? -1.0 : 1.0) * n[r % 3] * n[c % 3];
+                batch->K[36 * e + 6 * r + c] = s->k * nn;
+                batch->D[36 * e + 6 * r + c] = s->c * nn;
+            }
+        }
+        if (batch->next_state != NULL) {
+            batch->next_state[e] = batch->state[e] + 1.0;
+        }
+    }
+    return STN_OK;
+}
+
+static const stn_element_ops spring_ops = {.size = sizeof spring_ops,
+                                           .nodes_per_element = 2,
+                                           .evaluate = spring_evaluate,
+                                           .node_type = STN_NODE_POINT,
+                                           .channel_count = 1,
+                                           .channels = spring_channels,
+                                           .state_count = 1,
+                                           .initial_state = spring_begin};
+static const stn_plugin_desc spring_plugin = {.size = sizeof spring_plugin,
+                                              .kind = STN_KIND_ELEMENT,
+                                              .id = "test_spring",
+                                              .version = "1",
+                                              .summary = "a spring",
+                                              .config_size = sizeof(spring),
+                                              .params = spring_params,
+                                              .param_count = STN_COUNT(spring_params),
+                                              .ops.element = &spring_ops};
+
+static stn_setting number(const char *name, double value) {
+    return (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = "test"};
+}
+
+static const double position[6] = {0.0, 0.0, 1.0, 1.1, 0.0, 1.0}, velocity[6] = {0.3, 0.0, 0.0, -0.5, 0.0, 0.0};
+static const double mass[2] = {1.0, 2.0};
+
+/// Two nodes 1.1 m apart that a spring of 1 m joins, without gravity; `held`: the first is pinned.
+static stn_world *two_nodes(stn_context *context, double dt, int32_t substeps, const spring *s, bool held) {
+    const stn_setting own = number("substeps", substeps);
+    stn_world_options options = stn_world_options_default();
+    stn_error err;
+    options.dt = dt;
+    options.gravity = stn_vec3_zero();
+    options.integrator = (stn_plugin_choice){"xpbd", &own, 1};
+    stn_world *world = scene_world(context, &options);
+    stn_model_builder *builder = stn_world_builder(world);
+    const stn_nodes_spec nodes = {
+        .name = "pair", .node_count = 2, .position = position, .mass = mass, .material = stn_material_unset()};
+    const int32_t index[2] = {0, 1};
+    int32_t cloud = 0, group = 0;
+    assert_ok(stn_builder_add_nodes(builder, &nodes, &cloud, &err), err);
+    stn_setting settings[] = {number("k", s->k), number("c", s->c),
+                              number("fails", s->fails)};
+    stn_instance *instance = NULL;
+    assert_ok(stn_instance_create(context, STN_KIND_ELEMENT, "test_spring", settings, 3, &instance, &err), err);
+    const stn_elements_spec elements = {.name = "tie", .nodes = cloud, .element_count = 1, .index = index};
+    assert_ok(stn_builder_add_elements(builder, instance, &elements, &group, &err), err);
+    if (held) {
+        assert_ok(stn_builder_attach_nodes(builder, cloud, 1, index, STN_WORLD, &err), err);
+    }
+    assert_ok(stn_world_compile(world, &err), err);
+    const double length = 1.0;
+    assert_ok(stn_world_set_element_channel(world, 0, "length", &length, 1, &err), err);
+    assert_ok(stn_world_set_v(world, velocity, &err), err);
+    return world;
+}
+
+// dlambda = (-C - at lambda - gamma grad C.(x - x_prev))/((1 + gamma) w + at), at = alpha/h^2, gamma = at bt/h,
+// bt = h^2 beta, with beta such that the damping is c; v = (x - x_prev)/h.
+static void one_element_follows_the_published_formula(void **state) {
+    const double h = 0.01;
+    for (int32_t kind = 0; kind < 4; kind++) {
+        const bool held = kind % 2 == 1;
+        const spring s = {.k = 3e4, .c = kind < 2 ? 0.0 : 40.0, .fails = 1e9};
+        stn_world *world = two_nodes(*state, h, 1, &s, held);
+        stn_error err;
+        assert_int_equal(stn_world_step(world, &err), STN_NOT_CONVERGED);
+        const double w1 = held ? 0.0 : 1.0 / mass[0], w2 = 1.0 / mass[1];
+        const double v1 = held ? 0.0 : velocity[0], x1 = position[0] + h * v1, x2 = position[3] + h * velocity[3];
+        const double at = 1.0 / (s.k * h * h), gamma = s.c / (s.k * h), C = x2 - x1 - 1.0;
+        const double moved = h * (velocity[3] - v1);
+        const double dlambda = (-C - gamma * moved) / ((1.0 + gamma) * (w1 + w2) + at);
+        const double end1 = x1 - w1 * dlambda, end2 = x2 + w2 * dlambda;
+        const stn_state *now = stn_world_state(world);
+        assert_near(now->q[0], end1, 1e-14);
+        assert_near(now->q[3], end2, 1e-14);
+        assert_near(now->v[0], (end1 - position[0]) / h, 1e-12);
+        assert_near(now->v[3], (end2 - position[3]) / h, 1e-12);
+        double force[6] = {0.0};
+        if (held) { // by the fixture: minus that of the element, lambda/h^2, and what stops the node
+            assert_int_equal(stn_world_attachment_force(world, 0, force), 3);
+            assert_near(force[0], dlambda / (h * h) - mass[0] * velocity[0] / h, 1e-9);
+        }
+        stn_world_destroy(world);
+    }
+}
+
+static void sub_steps_are_steps_of_their_length(void **state) {
+    const spring s = {.k = 3e3, .c = 5.0, .fails = 1e9};
+    double q[2][6], v[2][6];
+    for (int32_t run = 0; run < 2; run++) {
+        stn_world *world = two_nodes(*state, run == 0 ? 0.02 : 0.002, run == 0 ? 10 : 1, &s, false);
+        stn_error err;
+        for (int32_t i = 0; i < (run == 0 ? 5 : 50); i++) {
+            assert_true(stn_world_step(world, &err) >= 0);
+        }
+        memcpy(q[run], stn_world_state(world)->q, sizeof q[run]);
+        memcpy(v[run], stn_world_state(world)->v, sizeof v[run]);
+        stn_world_destroy(world);
+    }
+    for (int32_t i = 0; i < 6; i++) {
+        assert_near(q[0][i], q[1][i], 1e-13);
+        assert_near(v[0][i], v[1][i], 1e-11);
+    }
+}
+
+static void elements_get_channels_and_state_and_keep_one_state_a_step(void **state) {
+    const spring s = {.k = 100.0, .fails = 1e9};
+    stn_world *world = two_nodes(*state, 0.01, 7, &s, false);
+    stn_error err;
+    const double length = 0.9;
+    assert_ok(stn_world_set_element_channel(world, 0, "length", &length, 1, &err), err);
+    for (int32_t i = 0; i < 3; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    (void)stn_world_element_forces(world, 0, true, (double[6]){0.0}, &err); // after three steps
+    assert_near(seen_state, 10.0, 0.0);
+    assert_near(seen_length, 0.9, 0.0);
+    stn_world_destroy(world);
+}
+
+static void an_element_that_fails_within_the_step_is_named_and_nothing_moves(void **state) {
+    const spring s = {.k = 1e3, .fails = 5e-3};
+    stn_world *world = two_nodes(*state, 0.01, 5, &s, false);
+    stn_error err;
+    assert_int_equal(stn_world_step(world, &err), STN_ERR_NUMERIC);
+    assert_non_null(strstr(err.text, "integrator xpbd"));
+    assert_non_null(strstr(err.text, "t = 0.006 s: element test_spring: element 0 (counted from 0) of 'tie': too late"));
+    assert_memory_equal(stn_world_state(world)->q, position, sizeof position);
+    assert_memory_equal(stn_world_state(world)->v, velocity, sizeof velocity);
+    stn_world_destroy(world);
+}
+
+static void steps_allocate_nothing(void **state) {
+    const spring s = {.k = 1e3, .c = 1.0, .fails = 1e9};
+    stn_world *world = two_nodes(*state, 0.01, 20, &s, true);
+    stn_error err;
+    for (int32_t i = 0; i < 3; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    const int64_t before = stn_context_allocations(*state);
+    for (int32_t i = 0; i < 20; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    assert_int_equal(stn_context_allocations(*state), before);
+    stn_world_destroy(world);
+}
+
+static void what_has_no_use_is_told(void **state) {
+    (void)state;
+    heard h = {.part = "not used"};
+    const stn_context_options listening = {.log = heard_listen, .log_user = &h};
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(&listening, &context, &err), err);
+    stn_world_options options = stn_world_options_default();
+    options.integrator.id = "xpbd";
+    stn_world_destroy(scene_world(context, &options));
+    assert_int_equal(h.count, 0);
+    options.solver.id = "nsgs";
+    stn_world_destroy(scene_world(context, &options));
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.text, "solver nsgs is not used: integrator xpbd"));
+    // restitution, too, which the solver would use
+    h = (heard){.part = "restitution"};
+    stn_world *world = scene_world(context, &options);
+    stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_sphere(0.1));
+    shape.material.restitution = 0.5;
+    scene_body(world, "ball", 1.0, &shape, stn_vec3_make(0.0, 0.0, 1.0));
+    assert_ok(stn_world_compile(world, &err), err);
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.text, "integrator xpbd"));
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+}
+
+static int setup(void **state) {
+    stn_error err;
+    if (scene_setup(state) != 0) {
+        return -1;
+    }
+    return stn_plugin_register(*state, &spring_plugin, &err) == STN_OK ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_element_follows_the_published_formula),
+        cmocka_unit_test(sub_steps_are_steps_of_their_length),
+        cmocka_unit_test(elements_get_channels_and_state_and_keep_one_state_a_step),
+        cmocka_unit_test(an_element_that_fails_within_the_step_is_named_and_nothing_moves),
+        cmocka_unit_test(steps_allocate_nothing),
+        cmocka_unit_test(what_has_no_use_is_told),
+    };
+    return cmocka_run_group_tests(tests, setup, scene_teardown);
+}
