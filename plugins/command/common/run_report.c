@@ -364,10 +364,8 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
         fprintf(stderr, "  %lld step%s left elements inside out\n", (long long)s->inverted, plural(s->inverted));
     }
     if (s->approximate > 0) {
-        fprintf(
-            stderr,
-            "  %lld step%s approximate: the solver does not iterate to a solution, the certificate says how far off\n",
-            (long long)s->approximate, plural(s->approximate));
+        fprintf(stderr, "  %lld step%s approximate: no iteration to a solution, the certificate says how far off\n",
+                (long long)s->approximate, plural(s->approximate));
     }
     if (s->not_finite > 0) {
         fprintf(stderr, "  %lld step%s with NaN in the certificate\n", (long long)s->not_finite, plural(s->not_finite));

@@ -28,39 +28,6 @@ static const stn_param params[] = {
         "speed at which a rigid contact undoes an overlap at most; infinite: within a sub-step, as published"),
 };
 
-void substep_divide_by_mass(const substep *s, int32_t node, double *x) {
-    const stn_model *model = s->view->model;
-    const double mass = model->node_mass[node];
-    for (int32_t k = 0; k < 3; k++) {
-        x[k] /= mass;
-    }
-    if (model->trees[model->node_tree[node]].node_type == STN_NODE_FRAME) {
-        const double *principal = model->node_inertia + 3 * (size_t)node;
-        const stn_mat3 *R = &s->kinematics->node_pose[node].rotation;
-        stn_vec3 own = stn_mat3_apply_transposed(R, stn_vec3_at(x, 1));
-        own = stn_mat3_apply(R, stn_vec3_make(own.x / principal[0], own.y / principal[1], own.z / principal[2]));
-        x[3] = own.x;
-        x[4] = own.y;
-        x[5] = own.z;
-    }
-}
-
-void substep_mass_times(const substep *s, int32_t node, const double *x, double *y) {
-    const stn_model *model = s->view->model;
-    for (int32_t k = 0; k < 3; k++) {
-        y[k] += model->node_mass[node] * x[k];
-    }
-    if (model->trees[model->node_tree[node]].node_type == STN_NODE_FRAME) {
-        const double *principal = model->node_inertia + 3 * (size_t)node;
-        const stn_mat3 *R = &s->kinematics->node_pose[node].rotation;
-        stn_vec3 own = stn_mat3_apply_transposed(R, stn_vec3_at(x, 1));
-        own = stn_mat3_apply(R, stn_vec3_make(principal[0] * own.x, principal[1] * own.y, principal[2] * own.z));
-        y[3] += own.x;
-        y[4] += own.y;
-        y[5] += own.z;
-    }
-}
-
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
     (void)self, (void)state;
     formed->exact_contacts = true;

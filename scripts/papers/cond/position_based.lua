@@ -15,7 +15,7 @@ local own = {
   reference = "newton_ncp",
   reference_tolerance = 1e-8,
   seeds = 1,         -- 1 to this; 0: the middle of every range alone
-  xpbd_damping = -1, -- of the cable under xpbd [s]; < 0: `damping`
+  xpbd_damping = 0,  -- of the cable under xpbd [s]; < 0: `damping`, which one iteration a sub-step does not resolve
   table = "",        -- a CSV file
 }
 for name, value in pairs(scene.params) do own[name] = value end

@@ -102,8 +102,7 @@ static stn_world *two_nodes(stn_context *context, double dt, int32_t substeps, c
     const int32_t index[2] = {0, 1};
     int32_t cloud = 0, group = 0;
     assert_ok(stn_builder_add_nodes(builder, &nodes, &cloud, &err), err);
-    stn_setting settings[] = {number("k", s->k), number("c", s->c),
-                              number("fails", s->fails)};
+    stn_setting settings[] = {number("k", s->k), number("c", s->c), number("fails", s->fails)};
     stn_instance *instance = NULL;
     assert_ok(stn_instance_create(context, STN_KIND_ELEMENT, "test_spring", settings, 3, &instance, &err), err);
     const stn_elements_spec elements = {.name = "tie", .nodes = cloud, .element_count = 1, .index = index};
@@ -188,7 +187,8 @@ static void an_element_that_fails_within_the_step_is_named_and_nothing_moves(voi
     stn_error err;
     assert_int_equal(stn_world_step(world, &err), STN_ERR_NUMERIC);
     assert_non_null(strstr(err.text, "integrator xpbd"));
-    assert_non_null(strstr(err.text, "t = 0.006 s: element test_spring: element 0 (counted from 0) of 'tie': too late"));
+    assert_non_null(
+        strstr(err.text, "t = 0.006 s: element test_spring: element 0 (counted from 0) of 'tie': too late"));
     assert_memory_equal(stn_world_state(world)->q, position, sizeof position);
     assert_memory_equal(stn_world_state(world)->v, velocity, sizeof velocity);
     stn_world_destroy(world);
