@@ -209,6 +209,52 @@ static void steps_allocate_nothing(void **state) {
     stn_world_destroy(world);
 }
 
+static stn_world *slider(stn_context *context, const stn_joint_spec *spec, int32_t *robot) {
+    stn_world_options options = stn_world_options_default();
+    options.dt = 0.01;
+    options.gravity = stn_vec3_make(3.0, 0.0, 0.0);
+    options.integrator.id = "xpbd";
+    stn_world *world = scene_world(context, &options);
+    *robot = scene_slider(world, "slider", spec);
+    return world;
+}
+
+// 2 kg under 3 m/s^2 along the rail, a motor of at most 4 N against it: 1 m/s^2.
+static void a_motor_gives_no_more_than_its_limit(void **state) {
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.effort = 4.0;
+    int32_t robot = 0;
+    stn_error err;
+    stn_world *world = slider(*state, &spec, &robot);
+    scene_controller(world, robot, "joint_pd", "kp", 1e6, "kd", 1e3, NULL);
+    assert_ok(stn_world_compile(world, &err), err);
+    for (int32_t i = 0; i < 50; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    assert_near(stn_world_state(world)->v[0], 0.5, 1e-2); // it takes some millimetres to reach the limit
+    const stn_problem *p = stn_world_observation(world)->problem;
+    assert_int_equal(p->row_count, 1);
+    assert_near(stn_world_observation(world)->gamma[0], -4.0 * 0.01, 1e-12);
+    stn_world_destroy(world);
+}
+
+static void a_joint_stops_at_its_limit(void **state) {
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.lower = -1.0;
+    spec.upper = 0.1;
+    int32_t robot = 0;
+    stn_error err;
+    stn_world *world = slider(*state, &spec, &robot);
+    assert_ok(stn_world_compile(world, &err), err);
+    for (int32_t i = 0; i < 100; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    assert_near(stn_world_state(world)->q[0], 0.1, 1e-5);
+    assert_near(stn_world_state(world)->v[0], 0.0, 1e-4);
+    assert_near(stn_world_observation(world)->gamma[0], 2.0 * 3.0 * 0.01, 1e-4);
+    stn_world_destroy(world);
+}
+
 static void what_has_no_use_is_told(void **state) {
     (void)state;
     heard h = {.part = "not used"};
@@ -252,6 +298,8 @@ int main(void) {
         cmocka_unit_test(elements_get_channels_and_state_and_keep_one_state_a_step),
         cmocka_unit_test(an_element_that_fails_within_the_step_is_named_and_nothing_moves),
         cmocka_unit_test(steps_allocate_nothing),
+        cmocka_unit_test(a_motor_gives_no_more_than_its_limit),
+        cmocka_unit_test(a_joint_stops_at_its_limit),
         cmocka_unit_test(what_has_no_use_is_told),
     };
     return cmocka_run_group_tests(tests, setup, scene_teardown);
