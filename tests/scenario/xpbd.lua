@@ -78,6 +78,19 @@ stn.test("elements keep momentum: the linear one, and the angular one the better
   end
 end)
 
+stn.test("a single element moves as with the implicit step of the sub-step's length", function()
+  local function swing(dt, integrator)
+    local world = stn.world { dt = dt, integrator = integrator }
+    local cable = world:cable { points = { { 0, 0, 1 }, { 0.02, 0, 1 } }, segments = 1, radius = 4e-3, young = 2e7, density = 1200, pinned = "start" }
+    world:set_state { v = { 0, 0, 0, 0, 0, 0, 0.02, 0.03, 0.01, 0.5, 2, -3 } } -- stretch, shear, twist and bending
+    for _ in world:run { seconds = 0.02 } do end
+    local q, v = world:state().q, world:state().v
+    return table.move(v, 7, 12, #q + 1, table.move(q, 8, 14, 1, {})), math.abs(v[8])
+  end
+  local exact, sub = swing(2e-5, "symplectic_euler"), swing(2e-3, xpbd(100))
+  for i, x in ipairs(exact) do stn.near(sub[i], x, 1e-3, "number " .. i) end
+end)
+
 stn.test("a bar of elements hangs as with the implicit step, with an error that halves with the sub-step", function()
   local function hang(integrator, solver)
     local world = stn.world { dt = 0.01, integrator = integrator, solver = solver }
@@ -89,7 +102,7 @@ stn.test("a bar of elements hangs as with the implicit step, with an error that 
   local exact, errors = hang("symplectic_euler", "cond"), {}
   for i, n in ipairs { 10, 20, 40 } do errors[i] = math.abs(hang(xpbd(n)) - exact) end
   check_halves(errors)
-  assert(errors[3] < 0.07 * math.abs(exact + 0.05), "3 mm of stretch")
+  assert(errors[3] < 0.1 * math.abs(exact + 0.05), "2.3 mm of stretch")
 end)
 
 stn.test("a cantilever cable sags from the implicit step's rest by an error that halves with the sub-step", function()
@@ -176,17 +189,21 @@ end)
 stn.test("kinematic bodies carry what lies on them and what is attached to them", function()
   local a, w = 0.1, 6.5 -- a w^2 = 4.2 < mu g = 4.9
   local world = stn.world { dt = 2e-3, integrator = xpbd(20) }
-  local function motion(t) return { xyz = { a * math.sin(w * t), 0, 0 } }, { linear = { a * w * math.cos(w * t), 0, 0 } } end
+  local function motion(t) -- and up and down by a fifth of it
+    local s, c = a * math.sin(w * t), a * w * math.cos(w * t)
+    return { xyz = { s, 0, s / 5 } }, { linear = { c, 0, c / 5 } }
+  end
   local plate = world:box { size = { 4, 4, 0.2 } }
   plate:kinematic(motion)
-  local box = world:box { size = { 0.2, 0.2, 0.1 }, mass = 3, xyz = { 0, 0, 0.15 }, velocity = { linear = { a * w, 0, 0 } } }
+  local box = world:box { size = { 0.2, 0.2, 0.1 }, mass = 3, xyz = { 0, 0, 0.15 }, velocity = { linear = { a * w, 0, a * w / 5 } } }
   local rope = world:cable { points = { { 1, 1, 0.3 }, { 1, 1, 1.3 } }, segments = 4, radius = 0.01, young = 1e6, damping = 1e-3, attach = { link = plate, nodes = "start" }, pinned = "end" }
   world:contact_material { mu = 0.5 }
   for _ in world:run { seconds = 1 } do end
   local x = a * math.sin(w)
   stn.near(plate:position()[1], x, 1e-12, "plate")
   stn.near(box:position()[1], x, 2e-3, "box")
-  stn.near(rope:position(1), { 1 + x, 1, 0.3 }, 1e-12, "lower end of the rope")
+  stn.near(box:position()[3], 0.15 + x / 5, 1e-5, "its height")
+  stn.near(rope:position(1), { 1 + x, 1, 0.3 + x / 5 }, 1e-12, "lower end of the rope")
   stn.near(rope:position(5), { 1, 1, 1.3 }, 1e-12, "upper end")
 end)
 

@@ -4,7 +4,8 @@
 #include "stn_heard.h"
 
 // ------------------------------------------------------------------------------------------------------- an element
-// A spring between two nodes, whose rest length is a channel; it counts the steps in its state.
+// A spring between the middle of two nodes, which are one here, and a third; its rest length is a channel, and it
+// counts the steps in its state.
 
 typedef struct spring {
     double k, c;
@@ -30,29 +31,28 @@ static stn_status spring_evaluate(const void *self, stn_element_batch *batch, st
     if (batch->time >= s->fails) {
         return stn_fail(err, STN_ERR_NUMERIC, "too late");
     }
+    static const double part[3] = {-0.5, -0.5, 1.0}; // of each node's place in the vector from end to end
     for (int32_t e = 0; e < batch->count; e++) {
-        const double *x = batch->x + 6 * e, *v = batch->v + 6 * e;
-        double n[3], length = 0.0, rate = 0.0, *f = batch->force + 6 * e;
+        const double *x = batch->x + 9 * e, *v = batch->v + 9 * e;
+        double n[3] = {0.0}, length = 0.0, rate = 0.0;
         seen_state = batch->state[e];
         seen_length = batch->channels[0];
-        for (int32_t i = 0; i < 3; i++) {
-            n[i] = x[3 + i] - x[i];
-            length += n[i] * n[i];
+        for (int32_t i = 0; i < 9; i++) {
+            n[i % 3] += part[i / 3] * x[i];
         }
-        length = sqrt(length);
-        for (int32_t i = 0; i < 3; i++) {
-            n[i] /= length;
-            rate += n[i] * (v[3 + i] - v[i]);
+        length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int32_t i = 0; i < 9; i++) {
+            rate += part[i / 3] * n[i % 3] / length * v[i];
         }
         const double stretch = length - batch->channels[0];
         batch->energy[e] = 0.5 * s->k * stretch * stretch;
-        for (int32_t r = 0; r < 6; r++) {
-            const double sign = r < 3 ? -1.0 : 1.0;
-            f[r] = -sign * (s->k * stretch + s->c * rate) * n[r % 3];
-            for (int32_t c = 0; c < 6 && batch->K != NULL; c++) {
-                const double nn = sign * (c < 3 ? -1.0 : 1.0) * n[r % 3] * n[c % 3];
-                batch->K[36 * e + 6 * r + c] = s->k * nn;
-                batch->D[36 * e + 6 * r + c] = s->c * nn;
+        for (int32_t r = 0; r < 9; r++) {
+            const double direction = part[r / 3] * n[r % 3] / length;
+            batch->force[9 * e + r] = -direction * (s->k * stretch + s->c * rate);
+            for (int32_t c = 0; c < 9 && batch->K != NULL; c++) {
+                const double square = direction * part[c / 3] * n[c % 3] / length;
+                batch->K[81 * e + 9 * r + c] = s->k * square;
+                batch->D[81 * e + 9 * r + c] = s->c * square;
             }
         }
         if (batch->next_state != NULL) {
@@ -63,18 +63,20 @@ static stn_status spring_evaluate(const void *self, stn_element_batch *batch, st
 }
 
 static const stn_element_ops spring_ops = {.size = sizeof spring_ops,
-                                           .nodes_per_element = 2,
+                                           .nodes_per_element = 3,
                                            .evaluate = spring_evaluate,
                                            .node_type = STN_NODE_POINT,
                                            .channel_count = 1,
                                            .channels = spring_channels,
                                            .state_count = 1,
                                            .initial_state = spring_begin};
+static const char *const spring_words[] = {"repeats", NULL};
 static const stn_plugin_desc spring_plugin = {.size = sizeof spring_plugin,
                                               .kind = STN_KIND_ELEMENT,
                                               .id = "test_spring",
                                               .version = "1",
                                               .summary = "a spring",
+                                              .capabilities = spring_words,
                                               .config_size = sizeof(spring),
                                               .params = spring_params,
                                               .param_count = STN_COUNT(spring_params),
@@ -99,7 +101,7 @@ static stn_world *two_nodes(stn_context *context, double dt, int32_t substeps, c
     stn_model_builder *builder = stn_world_builder(world);
     const stn_nodes_spec nodes = {
         .name = "pair", .node_count = 2, .position = position, .mass = mass, .material = stn_material_unset()};
-    const int32_t index[2] = {0, 1};
+    const int32_t index[3] = {0, 0, 1};
     int32_t cloud = 0, group = 0;
     assert_ok(stn_builder_add_nodes(builder, &nodes, &cloud, &err), err);
     stn_setting settings[] = {number("k", s->k), number("c", s->c), number("fails", s->fails)};
