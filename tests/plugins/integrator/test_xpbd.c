@@ -196,6 +196,19 @@ static void an_element_that_fails_within_the_step_is_named_and_nothing_moves(voi
     stn_world_destroy(world);
 }
 
+static void efforts_on_nodes_push(void **state) {
+    const spring s = {.k = 0.0, .fails = 1e9};
+    stn_world *world = two_nodes(*state, 0.01, 8, &s, false);
+    stn_error err;
+    assert_ok(stn_world_set_effort(world, 5, 3.0, &err), err); // z of the second
+    for (int32_t i = 0; i < 10; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    assert_near(stn_world_state(world)->v[5], 3.0 * 0.1 / mass[1], 1e-13);
+    assert_near(stn_world_state(world)->v[2], 0.0, 1e-13);
+    stn_world_destroy(world);
+}
+
 static void steps_allocate_nothing(void **state) {
     const spring s = {.k = 1e3, .c = 1.0, .fails = 1e9};
     stn_world *world = two_nodes(*state, 0.01, 20, &s, true);
@@ -211,24 +224,46 @@ static void steps_allocate_nothing(void **state) {
     stn_world_destroy(world);
 }
 
-static stn_world *slider(stn_context *context, const stn_joint_spec *spec, int32_t *robot) {
+static stn_world *slider(stn_context *context, const stn_joint_spec *spec, double dt, int32_t substeps) {
+    const stn_setting own = number("substeps", substeps);
     stn_world_options options = stn_world_options_default();
-    options.dt = 0.01;
+    options.dt = dt;
     options.gravity = stn_vec3_make(3.0, 0.0, 0.0);
-    options.integrator.id = "xpbd";
+    options.integrator = (stn_plugin_choice){"xpbd", &own, 1};
     stn_world *world = scene_world(context, &options);
-    *robot = scene_slider(world, "slider", spec);
+    scene_slider(world, "slider", spec);
     return world;
 }
 
 // 2 kg under 3 m/s^2 along the rail, a motor of at most 4 N against it: 1 m/s^2.
+// Springs and dampers of joints follow the motion within the step.
+static void sub_steps_of_a_spring_on_a_joint_are_steps_of_their_length(void **state) {
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.stiffness = 3e3;
+    spec.damping = 40.0;
+    double q[2], v[2];
+    for (int32_t run = 0; run < 2; run++) {
+        stn_error err;
+        stn_world *world = slider(*state, &spec, run == 0 ? 0.02 : 0.001, run == 0 ? 20 : 1);
+        assert_ok(stn_world_compile(world, &err), err);
+        for (int32_t i = 0; i < (run == 0 ? 3 : 60); i++) {
+            assert_true(stn_world_step(world, &err) >= 0);
+        }
+        q[run] = stn_world_state(world)->q[0];
+        v[run] = stn_world_state(world)->v[0];
+        stn_world_destroy(world);
+    }
+    assert_true(fabs(v[0]) > 1e-3);
+    assert_near(q[0], q[1], 1e-13);
+    assert_near(v[0], v[1], 1e-11);
+}
+
 static void a_motor_gives_no_more_than_its_limit(void **state) {
     stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
     spec.effort = 4.0;
-    int32_t robot = 0;
     stn_error err;
-    stn_world *world = slider(*state, &spec, &robot);
-    scene_controller(world, robot, "joint_pd", "kp", 1e6, "kd", 1e3, NULL);
+    stn_world *world = slider(*state, &spec, 0.01, 20);
+    scene_controller(world, 0, "joint_pd", "kp", 1e6, "kd", 1e3, NULL);
     assert_ok(stn_world_compile(world, &err), err);
     for (int32_t i = 0; i < 50; i++) {
         assert_true(stn_world_step(world, &err) >= 0);
@@ -244,9 +279,8 @@ static void a_joint_stops_at_its_limit(void **state) {
     stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
     spec.lower = -1.0;
     spec.upper = 0.1;
-    int32_t robot = 0;
     stn_error err;
-    stn_world *world = slider(*state, &spec, &robot);
+    stn_world *world = slider(*state, &spec, 0.01, 20);
     assert_ok(stn_world_compile(world, &err), err);
     for (int32_t i = 0; i < 100; i++) {
         assert_true(stn_world_step(world, &err) >= 0);
@@ -299,7 +333,9 @@ int main(void) {
         cmocka_unit_test(sub_steps_are_steps_of_their_length),
         cmocka_unit_test(elements_get_channels_and_state_and_keep_one_state_a_step),
         cmocka_unit_test(an_element_that_fails_within_the_step_is_named_and_nothing_moves),
+        cmocka_unit_test(efforts_on_nodes_push),
         cmocka_unit_test(steps_allocate_nothing),
+        cmocka_unit_test(sub_steps_of_a_spring_on_a_joint_are_steps_of_their_length),
         cmocka_unit_test(a_motor_gives_no_more_than_its_limit),
         cmocka_unit_test(a_joint_stops_at_its_limit),
         cmocka_unit_test(what_has_no_use_is_told),
