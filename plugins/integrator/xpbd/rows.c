@@ -104,6 +104,9 @@ static void visit_contact(const substep *s, visited *v, double *gamma) {
         return;
     }
     find_response(s, v);
+    if (!(v->W[8] + R > 0.0)) {
+        return; // nothing moves along the normal
+    }
     double lambda[3] = {0.0, 0.0, (target - v->v_c[2]) / (v->W[8] + R)};
     const double mu = fmax(c->mu1, c->mu2), scale[2] = {mu > 0.0 ? c->mu1 / mu : 0.0, mu > 0.0 ? c->mu2 / mu : 0.0};
     const double t1 = scale[0] * (v->v_c[0] + v->W[2] * lambda[2]), t2 = scale[1] * (v->v_c[1] + v->W[5] * lambda[2]);

@@ -22,7 +22,7 @@ typedef struct xpbd_config {
 } xpbd_config;
 
 static const stn_param params[] = {
-    STN_PARAM_INT(xpbd_config, substeps, "1", 20.0, 1.0, 1e6, "sub-steps of a step, on the same contacts"),
+    STN_PARAM_INT(xpbd_config, substeps, "1", 20.0, 1.0, 1e4, "sub-steps of a step, on the same contacts"),
     STN_PARAM_REAL(
         xpbd_config, push_speed, "m/s", 0.1, 0.0, INFINITY,
         "speed at which a rigid contact undoes an overlap at most; infinite: within a sub-step, as published"),

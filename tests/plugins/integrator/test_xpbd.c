@@ -291,6 +291,25 @@ static void a_joint_stops_at_its_limit(void **state) {
     stn_world_destroy(world);
 }
 
+// A carriage on a rail, 2 cm inside the ground: no impulse changes that, and friction has nothing to act by.
+static void an_overlap_that_nothing_can_undo_is_left(void **state) {
+    stn_error err;
+    int32_t geometry = 0;
+    stn_world *world = slider(*state, NULL, 0.01, 20);
+    stn_model_builder *builder = stn_world_builder(world);
+    const stn_geometry_spec ball = stn_geometry_spec_default(stn_shape_sphere(0.02));
+    const int32_t carriage = stn_builder_find_link(builder, -1, "carriage");
+    assert_ok(stn_builder_add_geometry(builder, carriage, &ball, &geometry, &err), err);
+    scene_ground(world);
+    assert_ok(stn_world_compile(world, &err), err);
+    for (int32_t i = 0; i < 10; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+        assert_int_equal(stn_world_observation(world)->report->contact_count, 1);
+    }
+    assert_near(stn_world_state(world)->v[0], 0.3, 1e-12);
+    stn_world_destroy(world);
+}
+
 static void what_has_no_use_is_told(void **state) {
     (void)state;
     heard h = {.part = "not used"};
@@ -338,6 +357,7 @@ int main(void) {
         cmocka_unit_test(sub_steps_of_a_spring_on_a_joint_are_steps_of_their_length),
         cmocka_unit_test(a_motor_gives_no_more_than_its_limit),
         cmocka_unit_test(a_joint_stops_at_its_limit),
+        cmocka_unit_test(an_overlap_that_nothing_can_undo_is_left),
         cmocka_unit_test(what_has_no_use_is_told),
     };
     return cmocka_run_group_tests(tests, setup, scene_teardown);
