@@ -196,11 +196,14 @@ static stn_status project(const substep *s, const stn_element_group *group, cons
     return STN_OK;
 }
 
+/// Groups that say "load" are forces from outside, which come before all that resists them.
 stn_status substep_elements(const substep *s, element_room *room, stn_error *err) {
     const stn_model *model = s->view->model;
-    for (int32_t g = 0; g < model->element_group_count; g++) {
+    for (int32_t k = 0; k < 2 * model->element_group_count; k++) {
+        const int32_t g = k % model->element_group_count;
         const stn_element_group *group = &model->element_groups[g];
-        for (int32_t e = 0; e < group->element_count; e++) {
+        const bool now = stn_plugin_says(group->instance, "load") == (k < model->element_group_count);
+        for (int32_t e = 0; e < group->element_count && now; e++) {
             stn_error said = {0};
             const stn_status status = project(s, group, &s->view->elements[g], e, room, &said);
             if (status < 0) {
