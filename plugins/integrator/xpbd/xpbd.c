@@ -194,7 +194,7 @@ static stn_status solve(void *self, const stn_integrator_view *view, void *state
                         stn_solution *solution, double *reaction, stn_solve_info *info, stn_error *err) {
     (void)state;
     const xpbd_config *config = self;
-    xpbd x;
+    xpbd x = {0};
     stn_status status = make(config, view, problem, solution, reaction, &x, err);
     element_room *elements = status == STN_OK ? element_room_make(view) : NULL;
     double *row = status == STN_OK ? row_room_make(view, problem) : NULL;
