@@ -92,6 +92,9 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     frame->place.plugin = setup->plugin[by_integrator ? STN_KIND_INTEGRATOR : STN_KIND_SOLVER];
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
+    if (status < 0 && by_integrator) {
+        stn_error_prefix(err, "integrator %s", setup->plugin[STN_KIND_INTEGRATOR]->desc->id);
+    }
     if (status < 0 && solved.unheld.tree >= 0) {
         stn_step_name_dof(setup, frame, solved.unheld.tree, solved.unheld.dof, err);
         if (status == STN_ERR_UNSUPPORTED && frame->singular_by != NULL) {

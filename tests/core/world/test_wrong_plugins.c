@@ -18,13 +18,16 @@ typedef enum mistake {
     NAN_VELOCITY,
     NAN_DAMPING,
     FAILING_ELEMENT,
+    NAN_SOLUTION,
+    NAN_MOTION,
+    SILENT_FAILURE,
 } mistake;
 
 typedef struct config {
     int32_t mistake;
 } config;
 
-static const stn_param params[] = {STN_PARAM_INT(config, mistake, "1", 0.0, 0.0, 20.0, "which mistake to make")};
+static const stn_param params[] = {STN_PARAM_INT(config, mistake, "1", 0.0, 0.0, 30.0, "which mistake to make")};
 
 static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     (void)self, (void)a, (void)b;
@@ -127,6 +130,18 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
     return STN_OK;
 }
 
+/// The step by itself, wrong.
+static stn_status solve(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
+                        stn_solution *solution, double *reaction, stn_solve_info *info, stn_error *err) {
+    (void)state, (void)problem, (void)reaction, (void)info, (void)err;
+    const config *c = self;
+    memcpy(solution->v, view->v, (size_t)view->model->nv * sizeof(double));
+    memcpy(solution->v_position, view->v, (size_t)view->model->nv * sizeof(double));
+    solution->v[0] = c->mistake == NAN_SOLUTION ? (double)NAN : 0.0;
+    solution->v_position[0] = c->mistake == NAN_MOTION ? (double)NAN : 0.0;
+    return c->mistake == SILENT_FAILURE ? STN_ERR_DIVERGED : STN_OK;
+}
+
 /// No force between two nodes but a wrong one.
 static stn_status pull(const void *self, stn_element_batch *batch, stn_error *err) {
     const config *c = self;
@@ -155,6 +170,8 @@ static void destroy(void *self) {
 
 static const stn_contact_ops contact_ops = {.size = sizeof contact_ops, .handles = handles, .collide = collide};
 static const stn_integrator_ops integrator_ops = {.size = sizeof integrator_ops, .form = form, .advance = advance};
+static const stn_integrator_ops solving_ops = {
+    .size = sizeof solving_ops, .form = form, .advance = advance, .solve = solve};
 static const stn_element_ops element_ops = {.size = sizeof element_ops, .nodes_per_element = 2, .evaluate = pull};
 static const stn_controller_ops controller_ops = {.size = sizeof controller_ops, .evaluate = evaluate};
 static const stn_law_ops law_ops = {
@@ -172,13 +189,14 @@ static const stn_law_ops law_ops = {
 WRONG(wrong_contact, .kind = STN_KIND_CONTACT, .ops.contact = &contact_ops);
 WRONG(wrong_controller, .kind = STN_KIND_CONTROLLER, .ops.controller = &controller_ops);
 WRONG(wrong_integrator, .kind = STN_KIND_INTEGRATOR, .ops.integrator = &integrator_ops);
+WRONG(wrong_solving, .kind = STN_KIND_INTEGRATOR, .ops.integrator = &solving_ops);
 WRONG(wrong_element, .kind = STN_KIND_ELEMENT, .ops.element = &element_ops);
 WRONG(wrong_birth, .kind = STN_KIND_CONTROLLER, .create = create, .destroy = destroy,
       .ops.controller = &controller_ops);
 WRONG(plain_law, .kind = STN_KIND_LAW, .ops.law = &law_ops);
 
 static int set_up(void **state) {
-    static const stn_plugin_desc *const all[] = {&wrong_contact, &wrong_controller, &wrong_integrator,
+    static const stn_plugin_desc *const all[] = {&wrong_contact, &wrong_controller, &wrong_integrator, &wrong_solving,
                                                  &wrong_element, &wrong_birth,      &plain_law};
     stn_error err;
     if (scene_setup(state) != 0) {
@@ -256,6 +274,26 @@ static void an_integrator_that_breaks_numbers_is_named(void **state) {
         stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
         stn_world_options options = stn_world_options_default();
         options.integrator = (stn_plugin_choice){"wrong_integrator", &setting, 1};
+        stn_world *world = scene_world(*state, &options);
+        stn_error err;
+        scene_slider(world, "cart", NULL);
+        assert_ok(stn_world_compile(world, &err), err);
+        assert_fails_saying(world, cases[i].text);
+        stn_world_destroy(world);
+    }
+}
+
+static void an_integrator_that_solves_wrongly_is_named(void **state) {
+    static const struct {
+        mistake mistake;
+        const char *text;
+    } cases[] = {{NAN_SOLUTION, "integrator wrong_solving: v of tree (source 0), dof 0, came out as nan"},
+                 {NAN_MOTION, "integrator wrong_solving: v of tree (source 0), dof 0, came out as nan"},
+                 {SILENT_FAILURE, "integrator wrong_solving: "}};
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
+        stn_world_options options = stn_world_options_default();
+        options.integrator = (stn_plugin_choice){"wrong_solving", &setting, 1};
         stn_world *world = scene_world(*state, &options);
         stn_error err;
         scene_slider(world, "cart", NULL);
@@ -345,6 +383,7 @@ int main(void) {
         cmocka_unit_test(a_contact_model_that_answers_wrongly_is_named_and_leaves_the_state),
         cmocka_unit_test(a_controller_that_answers_wrongly_is_named_and_leaves_the_state),
         cmocka_unit_test(an_integrator_that_breaks_numbers_is_named),
+        cmocka_unit_test(an_integrator_that_solves_wrongly_is_named),
         cmocka_unit_test(an_element_that_breaks_numbers_is_named),
         cmocka_unit_test(a_create_that_fails_silently_gets_a_text),
         cmocka_unit_test(a_law_without_regularize_carries_rigid_contacts),
