@@ -345,6 +345,13 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
                         stn_kind_name(kind), id, stn_kind_name(kind));
     }
     const char *near = stn_suggest(id, ids, count);
+    char elsewhere[160];
+    for (int32_t i = 0; i < all->count; i++) { // the id of another kind
+        if (strcmp(all->plugins[i].desc->id, id) == 0) {
+            snprintf(elsewhere, sizeof elsewhere, "%s %s", stn_kind_name(all->plugins[i].desc->kind), id);
+            near = elsewhere;
+        }
+    }
     const char *hint = registry->problem_count > 0 ? "; files or folders were refused, see 'stiction plugins'"
                        : near == NULL              ? "; others are found by STICTION_PLUGIN_PATH"
                                                    : "";

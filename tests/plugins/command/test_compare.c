@@ -334,6 +334,7 @@ static void bad_usage_is_one_line_and_status_2(void **state) {
     const char *const rows[][2] = {
         {"", "needs PROBLEM...; see stiction compare --help\n"},
         {"@ --solvers nsgx", "--solvers: unknown solver nsgx; did you mean nsgs?"},
+        {"@ --solvers xpbd", "--solvers: unknown solver xpbd; did you mean integrator xpbd?"},
         {"@ --solvers nsgs,nsgs", "--solvers: nsgs is named twice\n"},
         {"@ --solvers nsgs,,pgs", "--solvers nsgs,,pgs: a name is missing\n"},
         {"@ --solvers bisection:local", "--solvers bisection:local: expected ID:NAME=VALUE at \"local\"\n"},
