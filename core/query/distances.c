@@ -131,7 +131,8 @@ static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, s
     const query_scene *scene = s->scene;
     void *prepared = s->model == scene->model ? scene->prepared : scene->probed_prepared;
     s->set = (stn_contact_set){.arena = scene->arena};
-    const stn_contact_scene seen = {s->model, scene->world->frame.kinematics, prepared, scene->arena, 0.0};
+    const stn_contact_scene seen = {
+        .model = s->model, .kinematics = scene->world->frame.kinematics, .prepared = prepared, .arena = scene->arena};
     return stn_collide_pairs(scene->contact, &seen, pairs, count, &s->set, err);
 }
 

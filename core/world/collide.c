@@ -355,6 +355,25 @@ static void drop_tied(const step_setup *setup, stn_contact_set *set, int32_t fir
     set->count = setup->model->attachment_count > 0 ? kept : set->count;
 }
 
+static bool is_surface_of_nodes(const step_setup *setup, int32_t geometry) {
+    return setup->model->geometries[geometry].shape.type == STN_SHAPE_SURFACE;
+}
+
+/// Most points of a surface move against each other by much less than the fastest ones: what the pair's margin comes
+/// to by speed. NULL without memory: then the margin holds everywhere.
+static const stn_contact_reach *reach_by_speed(collision *s, const stn_contact_pair *pair, double speed) {
+    stn_contact_reach *reach = STN_ARENA(s->frame->arena, 1, stn_contact_reach);
+    if (reach == NULL) {
+        return NULL;
+    }
+    reach->speed = speed;
+    for (int32_t k = 0; k <= STN_REACH_COUNT; k++) {
+        const double part = speed * k / STN_REACH_COUNT;
+        reach->distance[k] = at_least(s->setup->options.margin, law_reach(s, &pair->material.value, part, part));
+    }
+    return reach;
+}
+
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
 static stn_status collide_found(collision *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
     const step_setup *setup = s->setup;
@@ -376,6 +395,10 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             pairs[i].geometry_b = setup->collider[f->b];
             stn_step_describe_pair(setup, s->state, frame, &pairs[i]);
             pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
+            pairs[i].reach =
+                is_surface_of_nodes(setup, pairs[i].geometry_a) && is_surface_of_nodes(setup, pairs[i].geometry_b)
+                    ? reach_by_speed(s, &pairs[i], speed)
+                    : NULL;
         }
         frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
         stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], &scene, pairs, size, set, err);

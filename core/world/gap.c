@@ -45,7 +45,8 @@ double stn_step_gap(const step_setup *setup, const state_view *state, const step
     stn_contact_pair pair = {.geometry_a = a < b ? a : b, .geometry_b = a < b ? b : a, .margin = within};
     stn_contact_set set = {.arena = frame->arena};
     stn_step_describe_pair(setup, state, frame, &pair);
-    const stn_contact_scene scene = {model, frame->kinematics, d->prepared, frame->arena, 0.0};
+    const stn_contact_scene scene = {
+        .model = model, .kinematics = frame->kinematics, .prepared = d->prepared, .arena = frame->arena};
     const stn_geometry *first = &model->geometries[pair.geometry_a], *second = &model->geometries[pair.geometry_b];
     if (!d->contact->desc->ops.contact->handles(d->contact->self, first, second) ||
         stn_collide_pairs(d->contact, &scene, &pair, 1, &set, &unused) < 0) {

@@ -219,7 +219,12 @@ static inline void set_relaxation(stn_pair_material *material, double standard) 
 /// What the world's contact model sees in a step, with the positions of `kinematics`.
 static inline stn_contact_scene stn_step_scene(const step_setup *setup, const step_frame *frame,
                                                const step_services *services, const stn_kinematics *kinematics) {
-    return (stn_contact_scene){setup->model, kinematics, services->contact_prepared, frame->arena, frame->dt};
+    return (stn_contact_scene){.model = setup->model,
+                               .kinematics = kinematics,
+                               .prepared = services->contact_prepared,
+                               .arena = frame->arena,
+                               .dt = frame->dt,
+                               .free_v = frame->v_promised};
 }
 /// World box of a geometry of the model at the frame's kinematics, grown by `margin` [m].
 stn_aabb stn_step_geometry_box(const step_setup *setup, const step_frame *frame, int32_t geometry, const stn_pose *pose,

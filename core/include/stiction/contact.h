@@ -53,6 +53,15 @@ typedef struct stn_contact_set {
     stn_arena *arena;                                  // that the arrays are in
 } stn_contact_set;
 
+/// How near contacts of a pair must be for a step to keep them, by how fast their two sides move against each other:
+/// one with phi0 > distance[k] is dropped when neither of its relative velocities, now (stn_kinematics.v) and free
+/// (stn_contact_scene.free_v), is longer than k / STN_REACH_COUNT of `speed`.
+#define STN_REACH_COUNT 64
+typedef struct stn_contact_reach {
+    double speed;                         // no two points of the pair move faster against each other [m/s]
+    double distance[STN_REACH_COUNT + 1]; // ascending; the last one is the margin of the pair [m]
+} stn_contact_reach;
+
 /// A pair to be examined. Poses X_WS of the shapes.
 typedef struct stn_contact_pair {
     int32_t geometry_a, geometry_b; // a < b; a = b: a surface of nodes with itself
@@ -63,6 +72,9 @@ typedef struct stn_contact_pair {
     /// queries. Velocity of B against A at the middle of the shapes' origins, world axes: at the step's start, and as
     /// it would become without contacts and other constraints.
     stn_spatial velocity, free_velocity;
+    /// Of two surfaces of nodes in a step: contacts that it says will be dropped may be left out. NULL: the margin
+    /// alone tells.
+    const stn_contact_reach *reach;
 } stn_contact_pair;
 
 /// What collide sees beside the pairs.
@@ -74,6 +86,8 @@ typedef struct stn_contact_scene {
     void *prepared;   // what prepare made for the model; NULL without
     stn_arena *arena; // scratch, until the call ends or the arena is reset
     double dt;        // [s]; 0 where no step is made, as in queries
+    /// (nv) What v would become without contacts and other constraints. NULL where no step is made.
+    const double *free_v;
 } stn_contact_scene;
 
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =

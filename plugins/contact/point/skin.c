@@ -7,8 +7,6 @@
 
 // ----------------------------------------------------------------------------------------------------------- tree
 
-enum { LEAF = 4, DEEPEST = 64 };
-
 static stn_vec3 centre_of(const skin *s, const stn_vec3 *at, int32_t triangle) {
     const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
     return stn_vec3_add(at[v[0]], stn_vec3_add(at[v[1]], at[v[2]]));
@@ -50,7 +48,8 @@ static void split(const skin *s, int32_t *order, int32_t count, int32_t axis) {
 static int32_t build(skin *s, int32_t first, int32_t count) {
     int32_t id = s->node_count++;
     s->node[id] = (skin_node){.first = first, .count = count, .right = -1};
-    if (count > LEAF) {
+    s->leaf_count += count <= SKIN_LEAF;
+    if (count > SKIN_LEAF) {
         stn_vec3 low = centre_of(s, s->face->rest, s->order[first]), high = low;
         for (int32_t i = 1; i < count; i++) {
             stn_vec3 c = centre_of(s, s->face->rest, s->order[first + i]);
@@ -73,12 +72,24 @@ static stn_aabb triangle_box(const skin *s, int32_t triangle) {
 }
 
 static void join(stn_aabb *a, const stn_aabb *b) {
-    a->lower = stn_vec3_make(fmin(a->lower.x, b->lower.x), fmin(a->lower.y, b->lower.y), fmin(a->lower.z, b->lower.z));
-    a->upper = stn_vec3_make(fmax(a->upper.x, b->upper.x), fmax(a->upper.y, b->upper.y), fmax(a->upper.z, b->upper.z));
+    const stn_vec3 corner[4] = {a->lower, a->upper, b->lower, b->upper};
+    *a = skin_box_of(corner, 4, 0.0);
+}
+
+static stn_vec3 normal_of(const skin *s, int32_t triangle) {
+    const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
+    stn_vec3 a = stn_vec3_sub(s->at[v[1]], s->at[v[0]]), b = stn_vec3_sub(s->at[v[2]], s->at[v[0]]);
+    stn_vec3 n = stn_vec3_cross(a, b);
+    bool flat = !(stn_vec3_norm(n) > 1e-12 * (stn_vec3_dot(a, a) + stn_vec3_dot(b, b)));
+    return flat ? stn_vec3_zero() : stn_vec3_normalize_or(n, stn_vec3_zero());
 }
 
 /// Children stand behind their parent, so one backward pass meets them first.
 static void fit(skin *s) {
+    for (int32_t i = 0; i < s->face->triangle_count; i++) {
+        s->box[i] = triangle_box(s, s->order[i]);
+        s->normal[i] = normal_of(s, i);
+    }
     for (int32_t id = s->node_count - 1; id >= 0; id--) {
         skin_node *n = &s->node[id];
         if (n->right >= 0) {
@@ -86,10 +97,9 @@ static void fit(skin *s) {
             join(&n->box, &s->node[n->right].box);
             continue;
         }
-        n->box = triangle_box(s, s->order[n->first]);
+        n->box = s->box[n->first];
         for (int32_t i = 1; i < n->count; i++) {
-            stn_aabb box = triangle_box(s, s->order[n->first + i]);
-            join(&n->box, &box);
+            join(&n->box, &s->box[n->first + i]);
         }
     }
 }
@@ -136,7 +146,7 @@ skin *skin_at(skins *all, const stn_contact_scene *scene, int32_t geometry) {
 }
 
 void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *user) {
-    int32_t stack[DEEPEST], depth = 0;
+    int32_t stack[SKIN_DEEPEST], depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
         int32_t id = stack[--depth];
@@ -150,8 +160,7 @@ void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *u
             continue;
         }
         for (int32_t i = n->first; i < n->first + n->count; i++) {
-            stn_aabb own = triangle_box(s, s->order[i]);
-            if (skin_boxes_meet(&own, box)) {
+            if (skin_boxes_meet(&s->box[i], box)) {
                 visit(user, s->order[i]);
             }
         }
@@ -169,10 +178,7 @@ static void corners_of(const skin *s, int32_t triangle, stn_vec3 corner[3]) {
 
 void skin_facet_of(const skin *s, int32_t triangle, skin_facet *out) {
     corners_of(s, triangle, out->corner);
-    stn_vec3 a = stn_vec3_sub(out->corner[1], out->corner[0]), b = stn_vec3_sub(out->corner[2], out->corner[0]);
-    stn_vec3 n = stn_vec3_cross(a, b);
-    bool flat = !(stn_vec3_norm(n) > 1e-12 * (stn_vec3_dot(a, a) + stn_vec3_dot(b, b)));
-    out->normal = flat ? stn_vec3_zero() : stn_vec3_normalize_or(n, stn_vec3_zero());
+    out->normal = s->normal[triangle];
 }
 
 static double nearest_on_line(stn_vec3 a, stn_vec3 b, stn_vec3 p) {
@@ -225,7 +231,7 @@ static double box_distance2(const stn_aabb *b, stn_vec3 p) {
 /// The nearest triangle within sqrt(best2), and the point on it; -1: none. admits NULL: of all.
 static int32_t find_nearest(const skin *s, stn_vec3 p, skin_admits *admits, const void *user, double *best2,
                             double weight[3]) {
-    int32_t stack[DEEPEST], depth = 0, best = -1;
+    int32_t stack[SKIN_DEEPEST], depth = 0, best = -1;
     stack[depth++] = 0;
     while (depth > 0) {
         int32_t id = stack[--depth];
@@ -353,8 +359,8 @@ stn_vec3 skin_part_point(const skin_part *part) {
 }
 
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack) {
-    if (s->mean != NULL && stn_vec3_dot(m, s->mean[id]) < -fmin(slack, skin_slack)) {
-        return false; // into the solid
+    if (!skin_vertex_is_outside(s, id, m, slack)) {
+        return false;
     }
     for (int32_t i = s->beside_start[id]; i < s->beside_start[id + 1]; i++) {
         const stn_vec3 along = stn_vec3_sub(s->at[s->beside[i]], s->at[id]);
@@ -427,7 +433,7 @@ void skins_destroy(skins *all) {
     }
     for (int32_t i = 0; i < all->count; i++) {
         skin *s = &all->items[i];
-        void *memory[] = {s->at, s->mean, s->beside_start, s->beside, s->order, s->node};
+        void *memory[] = {s->at, s->mean, s->beside_start, s->beside, s->owned, s->normal, s->order, s->box, s->node};
         for (int32_t k = 0; k < STN_COUNT(memory); k++) {
             stn_release(all->context, memory[k]);
         }
@@ -442,12 +448,15 @@ static bool make_skin(stn_context *context, const stn_surface *face, skin *s) {
     s->face = face;
     s->at = stn_allocate(context, vertices, sizeof *s->at);
     s->mean = face->solid ? stn_allocate(context, vertices, sizeof *s->mean) : NULL;
+    s->owned = stn_allocate(context, triangles, sizeof *s->owned);
+    s->normal = stn_allocate(context, triangles, sizeof *s->normal);
     s->order = stn_allocate(context, triangles, sizeof *s->order);
+    s->box = stn_allocate(context, triangles, sizeof *s->box);
     s->node = stn_allocate(context, triangles, sizeof *s->node); // leaves hold two triangles or more, or there is one
     s->beside_start = stn_allocate(context, vertices + 1, sizeof *s->beside_start);
     s->beside = stn_allocate(context, 2 * (size_t)face->edge_count, sizeof *s->beside);
-    if (s->at == NULL || (face->solid && s->mean == NULL) || s->order == NULL || s->node == NULL ||
-        s->beside_start == NULL || s->beside == NULL) {
+    if (s->at == NULL || (face->solid && s->mean == NULL) || s->owned == NULL || s->normal == NULL ||
+        s->order == NULL || s->box == NULL || s->node == NULL || s->beside_start == NULL || s->beside == NULL) {
         return false;
     }
     for (int32_t i = 0; i < 2 * face->edge_count; i++) {
@@ -461,6 +470,11 @@ static bool make_skin(stn_context *context, const stn_surface *face, skin *s) {
     }
     for (int32_t t = 0; t < face->triangle_count; t++) {
         s->order[t] = t;
+        for (int32_t k = 0; k < 3; k++) {
+            const int32_t own_vertex = face->triangle[3 * t + k], own_edge = face->triangle_edge[3 * t + k];
+            s->owned[t] |= (uint8_t)((face->vertex_owner[own_vertex] == t) << k);
+            s->owned[t] |= (uint8_t)((face->edge_triangle[2 * own_edge] == t) << (3 + k));
+        }
     }
     build(s, 0, face->triangle_count);
     stn_aabb box = skin_box_of(s->face->rest, face->vertex_count, 0.0);

@@ -15,14 +15,20 @@ typedef struct skin_node {
     int32_t right;        // -1: a leaf
 } skin_node;
 
+/// Most triangles of a leaf, and how deep a tree can be.
+enum { SKIN_LEAF = 4, SKIN_DEEPEST = 64 };
+
 typedef struct skin {
     const stn_surface *face;
     stn_vec3 *at;   // (vertex_count) where the tree is fitted to
     stn_vec3 *mean; // (vertex_count) of a solid: normals weighted by angles [baerentzen-2005]; else NULL
     int32_t *beside_start, *beside; // (vertex_count + 1), (2 edge_count) vertices that edges lead to from each one
-    int32_t *order;                 // (triangle_count) near ones together
-    skin_node *node;                // the tree; its shape is that of rest
-    int32_t node_count;
+    uint8_t *owned;   // (triangle_count) bits of the vertices (0 to 2) and edges (3 to 5) that are its own
+    stn_vec3 *normal; // (triangle_count) unit, where the tree is fitted to; zero without an area
+    int32_t *order;   // (triangle_count) near ones together
+    stn_aabb *box;    // (triangle_count) in that order, without the thickness
+    skin_node *node;  // the tree; its shape is that of rest
+    int32_t node_count, leaf_count;
     double size; // length that tolerances are measured by: of the box at rest
     bool fitted;
 } skin;
@@ -51,6 +57,11 @@ void skin_facet_of(const skin *s, int32_t triangle, skin_facet *out);
 /// Called with every triangle whose box overlaps another one.
 typedef void skin_visitor(void *user, int32_t triangle);
 void skin_visit(const skin *s, const stn_aabb *box, skin_visitor *visit, void *user);
+
+/// Of one cloud?
+static inline bool skin_are_kin(const skin *a, const skin *b) {
+    return a->face->tree == b->face->tree;
+}
 
 /// The point of a triangle nearest to `p`, with the weights of its corners.
 void skin_nearest_on(const stn_vec3 corner[3], stn_vec3 p, double weight[3]);
@@ -132,10 +143,14 @@ bool skin_edge_leaves_over(const void *user, const skin_facet *f);
 /// is solid, and no way out over a triangle is shorter than way->length, skin_much times the depth.
 bool skin_leaves_across(const skin_edge_way *way, const skin *b);
 
-/// Does a vertex? That is where none of its edges leads nearer.
+/// Does a vertex? That is where none of its edges leads nearer, and outside of a solid.
 bool skin_vertex_admits(const skin *s, int32_t id, stn_vec3 m, double slack);
 /// Slack of edges and vertices: a nearly flat stretch keeps their contacts while the nearest point moves on.
 static const double skin_slack = 0.5;
+/// The part of skin_vertex_admits that is soon told: m does not lead into the solid.
+static inline bool skin_vertex_is_outside(const skin *s, int32_t id, stn_vec3 m, double slack) {
+    return s->mean == NULL || !(stn_vec3_dot(m, s->mean[id]) < -(slack < skin_slack ? slack : skin_slack));
+}
 /// Slack of edges beside a vertex: where they are nearest.
 static const double skin_nearly = 1e-3;
 /// Slack of edges that overlap: rims, also of bodies that bulge.
@@ -212,6 +227,12 @@ void skin_against_mesh(skin *a, posed b, skin_sink *sink);
 void skin_against_peaks(skin *a, posed b, skin_sink *sink); ///< of a mesh or height field, which that calls
 void skin_against_skin(skin *a, skin *b, skin_sink *sink);
 
+/// Called with triangles of A and B whose boxes are within reach of each other, cores alone. `level`: all around the
+/// two look so much alike that no vertex and edge, vertex and triangle, or two edges that they own can have a contact.
+typedef void skin_near_visitor(void *user, int32_t triangle_a, int32_t triangle_b, double reach, bool level);
+/// Visits them in the order of the trees. Of one skin both orders of two triangles come.
+void skin_visit_near(const skin *a, const skin *b, skin_sink *sink, skin_near_visitor *visit, void *user);
+
 /// What lies wholly inside of a solid skin, or with its middle on it, and has no contact in overlap by now, gets one: a
 /// convex body with `middle` in it, whose core is grown by `radius`; another skin, `turned` when that is A.
 void skin_encloses_convex(const skin *solid, const convex *core, double radius, stn_vec3 middle, skin_sink *sink);
@@ -228,6 +249,10 @@ static inline stn_aabb skin_box_of(const stn_vec3 *points, int32_t count, double
     }
     stn_vec3 all = {grown, grown, grown};
     return (stn_aabb){stn_vec3_sub(l, all), stn_vec3_add(u, all)};
+}
+static inline stn_aabb skin_box_grown(stn_aabb box, double by) {
+    const stn_vec3 all = {by, by, by};
+    return (stn_aabb){stn_vec3_sub(box.lower, all), stn_vec3_add(box.upper, all)};
 }
 static inline bool skin_boxes_meet(const stn_aabb *a, const stn_aabb *b) {
     return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&

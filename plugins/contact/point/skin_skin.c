@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two skins, or one with itself. The nearest points of two triangles are a vertex and the inside of the other one, two
 // edges inside, or at corners: a vertex and an edge, two vertices. Of one cloud nothing meets what it shares a node
-// with, nor what it is nearer to at rest than their thicknesses.
+// with, nor what it is nearer to at rest than their thicknesses. Which triangles are compared: skin_near.c.
 #include "skin.h"
 
 #include <stiction/random.h>
 
 typedef struct look {
     skin *a, *b;
-    bool own;                 // the two are one skin: each pair of features comes twice, and counts once
-    bool kin;                 // of one cloud
-    double reach;             // of cores, with the margin
-    int32_t triangle;         // of A
-    const skin_sunk *sunk[2]; // (vertex_count) of A, of B: find_sunk
+    bool own;                      // the two are one skin: each pair of features comes twice, and counts once
+    bool kin;                      // of one cloud
+    double reach;                  // of the cores of the two triangles that are looked at
+    const stn_aabb *box_a, *box_b; // (edge_count) of edges
+    const skin_sunk *sunk[2];      // (vertex_count) of A, of B: find_sunk
     skin_sink *sink;
 } look;
 
@@ -99,9 +99,8 @@ static bool towards(const look *s, const skin_part *a, const skin_part *b, stn_v
 
 /// May a point be within reach of a part of these corners? By boxes: most are further away, above all of one skin.
 static bool is_near(const look *s, stn_vec3 p, const stn_vec3 *corner, int32_t count) {
-    stn_aabb box = skin_box_of(corner, count, s->reach);
-    return p.x >= box.lower.x && p.x <= box.upper.x && p.y >= box.lower.y && p.y <= box.upper.y && p.z >= box.lower.z &&
-           p.z <= box.upper.z;
+    const stn_aabb box = skin_box_of(corner, count, s->reach), point = {p, p};
+    return skin_boxes_meet(&point, &box);
 }
 
 /// Is a vertex, of A or where `turned` of B, inside of the other skin?
@@ -112,23 +111,24 @@ static bool is_inside_other(const look *s, int32_t id, bool turned) {
 /// A vertex of `a` over the inside of a triangle of `b`, from outside where that is solid.
 static void vertex_face(const look *s, const skin *a, int32_t id, const skin *b, int32_t triangle, bool turned) {
     const int32_t *v = b->face->triangle + 3 * (size_t)triangle;
-    const stn_vec3 p = a->at[id], corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[2]]};
-    skin_facet f;
+    const stn_vec3 n = b->normal[triangle];
+    const double height = stn_vec3_dot(n, stn_vec3_sub(a->at[id], b->at[v[0]]));
+    if (fabs(height) > s->reach || (b->face->solid && height < 0.0) || is_inside_other(s, id, turned) ||
+        (s->own && (v[0] == id || v[1] == id || v[2] == id)) || !(stn_vec3_dot(n, n) > 0.5)) {
+        return;
+    }
+    const stn_vec3 m = stn_vec3_scale(height >= 0.0 ? -1.0 : 1.0, n),
+                   corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[2]]};
+    const double distance = fabs(height) - a->face->thickness - b->face->thickness,
+                 slack = s->kin ? 1.0 : skin_slack_at(a, distance);
+    if (!skin_vertex_is_outside(a, id, m, slack) || !is_near(s, a->at[id], corner, 3)) {
+        return;
+    }
     double weight[3];
-    if (is_inside_other(s, id, turned) || !is_near(s, p, corner, 3)) {
-        return;
-    }
-    skin_facet_of(b, triangle, &f);
-    const double height = stn_vec3_dot(f.normal, stn_vec3_sub(p, f.corner[0]));
-    if (!(stn_vec3_dot(f.normal, f.normal) > 0.5) || fabs(height) > s->reach || (b->face->solid && height < 0.0)) {
-        return;
-    }
-    skin_nearest_on(f.corner, p, weight);
-    const stn_vec3 m = stn_vec3_scale(height >= 0.0 ? -1.0 : 1.0, f.normal);
-    const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
-    const double distance = fabs(height) - a->face->thickness - b->face->thickness;
+    skin_nearest_on(corner, a->at[id], weight);
     if (weight[0] > skin_tiny && weight[1] > skin_tiny && weight[2] > skin_tiny &&
-        skin_vertex_admits(a, id, m, s->kin ? 1.0 : skin_slack_at(a, distance))) {
+        skin_vertex_admits(a, id, m, slack)) {
+        const skin_part part = skin_vertex_part(a, id), other = skin_face_part(b, triangle, weight);
         add(s, &part, &other, m, turned);
     }
 }
@@ -181,24 +181,31 @@ static bool leave_across(const look *s, int32_t edge_a, double t, int32_t edge_b
 }
 
 static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
-    const int32_t *v = s->a->face->edge + 2 * (size_t)edge_a, *w = s->b->face->edge + 2 * (size_t)edge_b;
-    const stn_vec3 p[2] = {s->a->at[v[0]], s->a->at[v[1]]}, q[2] = {s->b->at[w[0]], s->b->at[w[1]]};
     const bool sided = !s->kin && (s->a->face->solid || s->b->face->solid); // tells on which side the other one is
-    const double length = fmin(stn_vec3_norm(stn_vec3_sub(p[1], p[0])), stn_vec3_norm(stn_vec3_sub(q[1], q[0])));
-    const double deepest = sided ? 0.5 * length : 0.0; // deeper they run through a body, not across an edge of it
-    stn_aabb one = skin_box_of(p, 2, fmax(s->reach, deepest)), two = skin_box_of(q, 2, 0.0);
-    double t, u;
-    if (!skin_boxes_meet(&one, &two) || !skin_lines_cross(p, q, &t, &u)) {
+    const int32_t *v = s->a->face->edge + 2 * (size_t)edge_a, *w = s->b->face->edge + 2 * (size_t)edge_b;
+    double deepest = 0.0, t, u;
+    if (sided) { // deeper they run through a body, not across an edge of it
+        const double length_a = stn_vec3_norm(stn_vec3_sub(s->a->at[v[1]], s->a->at[v[0]])),
+                     length_b = stn_vec3_norm(stn_vec3_sub(s->b->at[w[1]], s->b->at[w[0]]));
+        deepest = 0.5 * (length_a < length_b ? length_a : length_b);
+    }
+    const stn_aabb box = skin_box_grown(s->box_a[edge_a], s->reach > deepest ? s->reach : deepest);
+    if (!skin_boxes_meet(&box, &s->box_b[edge_b]) ||
+        (s->own && (v[0] == w[0] || v[0] == w[1] || v[1] == w[0] || v[1] == w[1]))) {
+        return;
+    }
+    const stn_vec3 p[2] = {s->a->at[v[0]], s->a->at[v[1]]}, q[2] = {s->b->at[w[0]], s->b->at[w[1]]};
+    if (!skin_lines_cross(p, q, &t, &u) || (!sided && !is_inside(t, u))) {
         return;
     }
     const skin_part a = skin_edge_part(s->a, edge_a, t), b = skin_edge_part(s->b, edge_b, u);
     const stn_vec3 off = stn_vec3_sub(skin_part_point(&b), skin_part_point(&a));
     const stn_vec3 n = stn_vec3_normalize_or(stn_vec3_cross(stn_vec3_sub(p[1], p[0]), stn_vec3_sub(q[1], q[0])), off);
     const double apart = stn_vec3_dot(n, off);
-    if (!sided && fabs(apart) <= 1e-12 * (s->a->size + s->b->size)) {
+    if (!sided && (fabs(apart) <= 1e-12 * (s->a->size + s->b->size) || fabs(apart) > s->reach)) {
         return;
     }
-    for (int32_t k = 0; k < 2; k++) { // as they are apart; else as they overlap
+    for (int32_t k = 0; k < (sided ? 2 : 1); k++) { // as they are apart; else as they overlap
         const stn_vec3 m = (apart >= 0.0) == (k == 0) ? n : stn_vec3_neg(n);
         // cores that touch or overlap come out where they are rims; else contacts would come and go at rest
         const double slack = k == 0 && (s->kin || fabs(apart) > skin_touch * s->a->size) ? skin_slack : skin_rim;
@@ -215,12 +222,18 @@ static void edge_edge(const look *s, int32_t edge_a, int32_t edge_b) {
 
 /// A vertex of `a` beside an edge of `b`, where no triangle of the edge is nearer.
 static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b, int32_t edge, bool turned) {
-    const int32_t *v = b->face->edge + 2 * (size_t)edge;
-    const stn_vec3 corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[1]]};
-    double weight[3];
-    if (!is_near(s, a->at[id], corner, 2)) {
+    const stn_aabb *box = &(turned ? s->box_a : s->box_b)[edge],
+                   point = skin_box_grown((stn_aabb){a->at[id], a->at[id]}, s->reach);
+    if (!skin_boxes_meet(&point, box)) {
         return;
     }
+    const int32_t *v = b->face->edge + 2 * (size_t)edge;
+    const stn_vec3 corner[3] = {b->at[v[0]], b->at[v[1]], b->at[v[1]]}, along = stn_vec3_sub(corner[1], corner[0]);
+    const double part_way = stn_vec3_dot(stn_vec3_sub(a->at[id], corner[0]), along), whole = stn_vec3_dot(along, along);
+    if ((s->own && (v[0] == id || v[1] == id)) || part_way < -1e-3 * whole || part_way > 1.001 * whole) {
+        return; // its own, or beyond an end
+    }
+    double weight[3];
     skin_nearest_on(corner, a->at[id], weight);
     double t = weight[1] + weight[2];
     if (!(t > skin_tiny && t < 1.0 - skin_tiny)) {
@@ -235,6 +248,10 @@ static void vertex_edge(const look *s, const skin *a, int32_t id, const skin *b,
 }
 
 static void vertex_vertex(const look *s, int32_t vertex_a, int32_t vertex_b) {
+    const stn_vec3 d = stn_vec3_sub(s->b->at[vertex_b], s->a->at[vertex_a]);
+    if (stn_vec3_dot(d, d) > 1.001 * s->reach * s->reach) {
+        return;
+    }
     const skin_part a = skin_vertex_part(s->a, vertex_a), b = skin_vertex_part(s->b, vertex_b);
     stn_vec3 m;
     const double slack = s->kin ? 1.0 : skin_slack;
@@ -244,62 +261,69 @@ static void vertex_vertex(const look *s, int32_t vertex_a, int32_t vertex_b) {
     }
 }
 
-static bool owns_vertex(const skin *s, int32_t triangle, int32_t k, int32_t *id) {
-    *id = s->face->triangle[3 * (size_t)triangle + (size_t)k];
-    return s->face->vertex_owner[*id] == triangle;
-}
-
-static bool owns_edge(const skin *s, int32_t triangle, int32_t k, int32_t *edge) {
-    *edge = s->face->triangle_edge[3 * (size_t)triangle + (size_t)k];
-    return s->face->edge_triangle[2 * (size_t)*edge] == triangle;
+/// The first of the corners in a set of bits, which it leaves.
+static int32_t next_of(uint32_t *corners) {
+    const int32_t k = __builtin_ctz(*corners);
+    *corners &= *corners - 1;
+    return k;
 }
 
 /// Two triangles: what each of them owns. Of one skin the other order of the two comes, too.
-static void meet_triangle(void *user, int32_t tb) {
-    const look *s = user;
-    int32_t ta = s->triangle, x, y;
-    for (int32_t i = 0; i < 3 && s->sink->status == STN_OK; i++) {
-        if (owns_vertex(s->a, ta, i, &x)) {
-            vertex_face(s, s->a, x, s->b, tb, false);
-            for (int32_t k = 0; k < 3; k++) {
-                if (owns_edge(s->b, tb, k, &y)) {
-                    vertex_edge(s, s->a, x, s->b, y, false);
+static void meet_triangles(void *user, int32_t ta, int32_t tb, double reach, bool level) {
+    look *s = user;
+    s->reach = reach;
+    const int32_t *vertex_a = s->a->face->triangle + 3 * (size_t)ta,
+                  *edge_a = s->a->face->triangle_edge + 3 * (size_t)ta,
+                  *vertex_b = s->b->face->triangle + 3 * (size_t)tb,
+                  *edge_b = s->b->face->triangle_edge + 3 * (size_t)tb;
+    const uint32_t own_a = s->a->owned[ta], own_b = s->b->owned[tb];
+    for (int32_t i = 0; i < 3; i++) {
+        if (own_a >> i & 1) {
+            if (!level) {
+                vertex_face(s, s->a, vertex_a[i], s->b, tb, false);
+            }
+            for (uint32_t left = level ? own_b & 7 : (own_b | own_b >> 3) & 7; left != 0;) {
+                const int32_t k = next_of(&left);
+                if (!level && (own_b >> (3 + k) & 1)) {
+                    vertex_edge(s, s->a, vertex_a[i], s->b, edge_b[k], false);
                 }
-                if (owns_vertex(s->b, tb, k, &y) && (!s->own || x < y)) {
-                    vertex_vertex(s, x, y);
+                if ((own_b >> k & 1) && (!s->own || vertex_a[i] < vertex_b[k])) {
+                    vertex_vertex(s, vertex_a[i], vertex_b[k]);
                 }
             }
         }
-        if (!s->own && owns_vertex(s->b, tb, i, &y)) {
-            vertex_face(s, s->b, y, s->a, ta, true);
-            for (int32_t k = 0; k < 3; k++) {
-                if (owns_edge(s->a, ta, k, &x)) {
-                    vertex_edge(s, s->b, y, s->a, x, true);
-                }
+        if (level) {
+            continue;
+        }
+        if (!s->own && (own_b >> i & 1)) {
+            vertex_face(s, s->b, vertex_b[i], s->a, ta, true);
+            for (uint32_t left = own_a >> 3; left != 0;) {
+                vertex_edge(s, s->b, vertex_b[i], s->a, edge_a[next_of(&left)], true);
             }
         }
-        for (int32_t k = 0; k < 3 && owns_edge(s->a, ta, i, &x); k++) {
-            if (owns_edge(s->b, tb, k, &y) && (!s->own || x < y)) {
-                edge_edge(s, x, y);
+        for (uint32_t left = own_a >> (3 + i) & 1 ? own_b >> 3 : 0; left != 0;) {
+            const int32_t k = next_of(&left);
+            if (!s->own || edge_a[i] < edge_b[k]) {
+                edge_edge(s, edge_a[i], edge_b[k]);
             }
         }
     }
 }
 
-static void meet_a(void *user, int32_t triangle) {
-    look *s = user;
-    const int32_t *v = s->a->face->triangle + 3 * (size_t)triangle;
-    const stn_vec3 p[3] = {s->a->at[v[0]], s->a->at[v[1]], s->a->at[v[2]]};
-    stn_aabb box = skin_box_of(p, 3, s->reach);
-    s->triangle = triangle;
-    if (s->sink->status == STN_OK) {
-        skin_visit(s->b, &box, meet_triangle, s);
+/// In the scene's arena. NULL: out of memory.
+static const stn_aabb *find_edge_boxes(const skin *s, const stn_contact_scene *scene) {
+    stn_aabb *box = STN_ARENA(scene->arena, s->face->edge_count, stn_aabb);
+    for (int32_t i = 0; i < s->face->edge_count && box != NULL; i++) {
+        const int32_t *v = s->face->edge + 2 * (size_t)i;
+        const stn_vec3 end[2] = {s->at[v[0]], s->at[v[1]]};
+        box[i] = skin_box_of(end, 2, 0.0);
     }
+    return box;
 }
 
 void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
-    double thick = a->face->thickness + b->face->thickness;
-    look s = {.a = a, .b = b, .own = a == b, .kin = a->face->tree == b->face->tree, .sink = sink};
+    const double thick = a->face->thickness + b->face->thickness;
+    look s = {.a = a, .b = b, .own = a == b, .kin = skin_are_kin(a, b), .sink = sink};
     if (!skin_is_step(sink) &&
         sink->margin > fmin(a->size, b->size)) { // asked from far away: what is nearest is enough
         double least = sink->margin + thick;
@@ -308,11 +332,12 @@ void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
         }
         sink->margin = fmin(sink->margin, fmax(least - thick + 1e-6 * a->size, fmin(a->size, b->size)));
     }
-    s.reach = sink->margin + thick;
-    stn_aabb box = b->node[0].box;
-    stn_vec3 all = {s.reach, s.reach, s.reach};
-    box.lower = stn_vec3_sub(box.lower, all);
-    box.upper = stn_vec3_add(box.upper, all);
+    s.box_a = find_edge_boxes(a, sink->scene);
+    s.box_b = s.own ? s.box_a : find_edge_boxes(b, sink->scene);
+    if (s.box_a == NULL || s.box_b == NULL) {
+        sink->status = stn_fail(sink->err, STN_ERR_MEMORY, "out of memory for the edges of a surface");
+        return;
+    }
     if (!s.kin) {
         s.sunk[0] = find_sunk(a, b, sink);
         s.sunk[1] = find_sunk(b, a, sink);
@@ -325,7 +350,7 @@ void skin_against_skin(skin *a, skin *b, skin_sink *sink) {
             }
         }
     }
-    skin_visit(a, &box, meet_a, &s);
+    skin_visit_near(a, b, sink, meet_triangles, &s);
     for (int32_t k = 0; k < 2 && !s.kin && sink->deepest >= 0.0 && sink->status == STN_OK; k++) {
         skin_encloses_skin(k == 0 ? a : b, k == 0 ? b : a, k == 1, sink);
     }

@@ -90,9 +90,12 @@ static inline stn_vec3 skin_probe_node(const skin_probe *p, int32_t node) {
     return stn_vec3_make(p->q[3 * node], p->q[3 * node + 1], p->q[3 * node + 2]);
 }
 
-/// The contacts of two geometries with the nodes at q; shapes at their poses in the model.
-static inline const stn_contact_set *skin_probe_collide(skin_probe *p, int32_t a, int32_t b, double margin) {
-    stn_contact_pair pair = {.geometry_a = a < b ? a : b, .geometry_b = a < b ? b : a, .margin = margin};
+/// The contacts of two geometries with the nodes at q; shapes at their poses in the model. `reach`: as a step gives it,
+/// for velocities v and free_v; NULL: as a query.
+static inline const stn_contact_set *skin_probe_collide_within(skin_probe *p, int32_t a, int32_t b, double margin,
+                                                               const stn_contact_reach *reach, const double *free_v) {
+    stn_contact_pair pair = {
+        .geometry_a = a < b ? a : b, .geometry_b = a < b ? b : a, .margin = margin, .reach = reach};
     pair.pose_a = p->model->geometries[pair.geometry_a].pose;
     pair.pose_b = p->model->geometries[pair.geometry_b].pose;
     pair.material = stn_model_pair_material(p->model, pair.geometry_a, pair.geometry_b);
@@ -100,10 +103,15 @@ static inline const stn_contact_set *skin_probe_collide(skin_probe *p, int32_t a
     stn_kinematics_update(p->kinematics, p->q, p->v);
     stn_arena_reset(p->arena);
     p->set = (stn_contact_set){.arena = p->arena};
-    const stn_contact_scene scene = {p->model, p->kinematics, p->prepared, p->arena, 0.0};
+    const stn_contact_scene scene = {
+        .model = p->model, .kinematics = p->kinematics, .prepared = p->prepared, .arena = p->arena, .free_v = free_v};
     stn_error err;
     assert_ok(p->instance->desc->ops.contact->collide(p->instance->self, &scene, &pair, 1, &p->set, &err), err);
     return &p->set;
+}
+
+static inline const stn_contact_set *skin_probe_collide(skin_probe *p, int32_t a, int32_t b, double margin) {
+    return skin_probe_collide_within(p, a, b, margin, NULL, NULL);
 }
 
 static inline void skin_probe_end(skin_probe *p) {
