@@ -344,7 +344,9 @@ static void speed_leaves_out_what_a_step_drops(void **state) {
         const int32_t count = skin_probe_collide(&p, skin, skin, margin)->count;
         stn_contact *full = calloc((size_t)count + 1, sizeof *full);
         assert_non_null(full);
-        memcpy(full, p.set.contacts, (size_t)count * sizeof *full);
+        if (count > 0) {
+            memcpy(full, p.set.contacts, (size_t)count * sizeof *full);
+        }
         skin_probe_collide_within(&p, skin, skin, margin, &reach, free_v);
         int32_t next = 0;
         for (int32_t i = 0; i < count; i++) {
