@@ -137,10 +137,11 @@ static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) 
     c->nodal = STN_ARENA(arena, c->count + 1, cond_nodal);
     c->others = STN_ARENA(arena, c->count + 1, int32_t);
     c->other_units = STN_ARENA(arena, c->unit_count + 1, int32_t);
-    if (c->nodal == NULL || c->others == NULL || c->other_units == NULL) {
+    int32_t *rest = STN_ARENA(arena, c->count + 1, int32_t);
+    if (c->nodal == NULL || c->others == NULL || c->other_units == NULL || rest == NULL) {
         return false;
     }
-    int32_t shared = 0;
+    int32_t shared = 0, left = 0;
     for (int32_t i = 0; i < c->count; i++) {
         if (c->layout->is_spring[i]) {
             continue;
@@ -148,19 +149,14 @@ static bool sort_out(cond_contacts *c, const cond_ties *ties, stn_arena *arena) 
         if (is_nodal(c, ties, i, &c->nodal[c->nodal_count])) {
             c->units[c->pieces[c->contacts[i].first].unit].nodal = true;
             c->nodal_count++;
+        } else if (is_shared(c, i)) {
+            c->others[shared++] = i;
         } else {
-            shared += is_shared(c, i);
-            c->other_count++;
+            rest[left++] = i;
         }
     }
-    int32_t next[2] = {shared, 0}, nodal = 0; // places of those that are not shared, that are
-    for (int32_t i = 0; i < c->count; i++) {
-        const bool is_one = nodal < c->nodal_count && c->nodal[nodal].constraint == i;
-        nodal += is_one;
-        if (!is_one && !c->layout->is_spring[i]) {
-            c->others[next[is_shared(c, i)]++] = i;
-        }
-    }
+    memcpy(c->others + shared, rest, (size_t)left * sizeof *rest);
+    c->other_count = shared + left;
     for (int32_t k = 0; k < c->unit_count; k++) {
         if (!c->units[k].nodal) {
             c->other_units[c->other_unit_count++] = k;

@@ -264,36 +264,21 @@ static void a_controller_that_answers_wrongly_is_named_and_leaves_the_state(void
     }
 }
 
-static void an_integrator_that_breaks_numbers_is_named(void **state) {
+static void an_integrator_that_answers_wrongly_is_named(void **state) {
     static const struct {
+        const char *id;
         mistake mistake;
         const char *text;
-    } cases[] = {{NAN_MATRIX, "integrator wrong_integrator: A of tree 0: value 0 is nan"},
-                 {NAN_VELOCITY, "integrator wrong_integrator: free velocity of joint "}};
+    } cases[] = {
+        {"wrong_integrator", NAN_MATRIX, "integrator wrong_integrator: A of tree 0: value 0 is nan"},
+        {"wrong_integrator", NAN_VELOCITY, "integrator wrong_integrator: free velocity of joint "},
+        {"wrong_solving", NAN_SOLUTION, "integrator wrong_solving: v of tree (source 0), dof 0, came out as nan"},
+        {"wrong_solving", NAN_MOTION, "integrator wrong_solving: v of tree (source 0), dof 0, came out as nan"},
+        {"wrong_solving", SILENT_FAILURE, "integrator wrong_solving: "}};
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
         stn_world_options options = stn_world_options_default();
-        options.integrator = (stn_plugin_choice){"wrong_integrator", &setting, 1};
-        stn_world *world = scene_world(*state, &options);
-        stn_error err;
-        scene_slider(world, "cart", NULL);
-        assert_ok(stn_world_compile(world, &err), err);
-        assert_fails_saying(world, cases[i].text);
-        stn_world_destroy(world);
-    }
-}
-
-static void an_integrator_that_solves_wrongly_is_named(void **state) {
-    static const struct {
-        mistake mistake;
-        const char *text;
-    } cases[] = {{NAN_SOLUTION, "integrator wrong_solving: v of tree (source 0), dof 0, came out as nan"},
-                 {NAN_MOTION, "integrator wrong_solving: v of tree (source 0), dof 0, came out as nan"},
-                 {SILENT_FAILURE, "integrator wrong_solving: "}};
-    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
-        stn_setting setting = {.name = "mistake", .form = STN_SETTING_NUMBER, .number = cases[i].mistake};
-        stn_world_options options = stn_world_options_default();
-        options.integrator = (stn_plugin_choice){"wrong_solving", &setting, 1};
+        options.integrator = (stn_plugin_choice){cases[i].id, &setting, 1};
         stn_world *world = scene_world(*state, &options);
         stn_error err;
         scene_slider(world, "cart", NULL);
@@ -382,8 +367,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_contact_model_that_answers_wrongly_is_named_and_leaves_the_state),
         cmocka_unit_test(a_controller_that_answers_wrongly_is_named_and_leaves_the_state),
-        cmocka_unit_test(an_integrator_that_breaks_numbers_is_named),
-        cmocka_unit_test(an_integrator_that_solves_wrongly_is_named),
+        cmocka_unit_test(an_integrator_that_answers_wrongly_is_named),
         cmocka_unit_test(an_element_that_breaks_numbers_is_named),
         cmocka_unit_test(a_create_that_fails_silently_gets_a_text),
         cmocka_unit_test(a_law_without_regularize_carries_rigid_contacts),
