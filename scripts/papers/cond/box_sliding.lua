@@ -6,6 +6,7 @@
 -- the box rests at the paper's error along z, the dampers such that errors come near the paper's. So only the shape can be compared: errors
 -- are orders above those of virtual nodes and do not fall with the gains, because the box of Penalty2 bounces.
 local stn = require "stiction"
+local chart = require "chart"
 
 local p = stn.params {
   k_v = 1e4,            -- [N s/m]
@@ -18,11 +19,13 @@ local p = stn.params {
   solver = stn.choice { "cond", "cond_proximal" },
   integrator = "midpoint",
   table = false,        -- k_v from 1e3 to 1e5, without virtual nodes, then penalties
+  plot = "",            -- an SVG file: how far the box is off along z, by row
 }
 local g = 9.81
+local ways = {} -- lines of the chart
 
 --- Pushes the box in a world with these options; the mean errors of its place beside the exact one [m].
-local function push(options, log)
+local function push(name, options, log)
   options.dt, options.gravity, options.integrator = p.dt, { 0, 0, -g }, p.integrator
   local world = stn.world(options)
   local k_v = options.solver.virtual_node_damping or 0
@@ -30,7 +33,7 @@ local function push(options, log)
   world:ground { mu = p.mu, relaxation_time = 1e12 }
   local box = world:box { name = "box", size = { p.side, p.side, p.side }, mass = p.mass, mu = p.mu, xyz = { 0, 0, p.side / 2 } }
   local acceleration = p.force / p.mass - p.mu * g
-  local error, count, unsolved = { 0, 0, 0 }, 0, 0
+  local error, count, unsolved, way = { 0, 0, 0 }, 0, 0, { name = name, x = {}, y = {} }
   local function exact() return 0, acceleration * world.time ^ 2 / 2, p.side / 2 end
   if log then
     world:log { "t", "x", "y", "z", "vy", "y_symplectic_euler", values = function()
@@ -42,6 +45,7 @@ local function push(options, log)
     local at, x, y, z = box:position(), exact()
     for i, exactly in ipairs { x, y, z } do error[i] = error[i] + math.abs(at[i] - exactly) end
     count = count + 1
+    way.x[count], way.y[count] = world.time, 1e3 * math.abs(at[3] - z)
   end
   box:apply_force { force = { 0, p.force, 0 } }
   measure()
@@ -51,16 +55,17 @@ local function push(options, log)
     measure()
   end
   for i = 1, 3 do error[i] = error[i] / count end
+  ways[#ways + 1] = way
   return error, unsolved
 end
 
 print("k_v [N s/m]   error x [mm]   y [mm]    z [mm]    expected y, z [mm]")
 for _, k_v in ipairs(p.table and { 1e3, 1e4, 1e5, 0 } or { p.k_v }) do
-  local error, unsolved = push({ exact_contacts = true, solver = { p.solver, tolerance = 1e-9, virtual_node_damping = k_v } }, not p.table)
+  local name = k_v > 0 and ("%g"):format(k_v) or "none"
+  local error, unsolved = push("k_v " .. name, { exact_contacts = true, solver = { p.solver, tolerance = 1e-9, virtual_node_damping = k_v } }, not p.table)
   local z = k_v > 0 and p.mass * g / (8 * k_v) or 0 -- half of what the corners creep in T = 1 s
   local y = p.mu * z
-  print(("%11s %13.4f %9.4f %9.4f     %.4f, %.4f"):format(k_v > 0 and ("%g"):format(k_v) or "none", 1e3 * error[1], 1e3 * error[2],
-    1e3 * error[3], 1e3 * y, 1e3 * z))
+  print(("%11s %13.4f %9.4f %9.4f     %.4f, %.4f"):format(name, 1e3 * error[1], 1e3 * error[2], 1e3 * error[3], 1e3 * y, 1e3 * z))
   stn.result(("error_y_%g"):format(k_v), error[2], "m")
   stn.result(("error_z_%g"):format(k_v), error[3], "m")
   if p.T == 1.0 and p.integrator == "midpoint" then
@@ -73,8 +78,10 @@ end
 if p.table then
   local paper, first = { { 30.23, 12.24 }, { 63.87, 15.32 } }, nil
   for i, gain in ipairs { 1, 10 } do
-    local error, unsolved = push { solver = { "sap" }, law = { "penalty", stiffness = 100 * gain, damping = 2.5 * gain, friction_damping = 1.5 * gain } }
-    print(("%11s %13.4f %9.4f %9.4f     the paper: %.2f, %.2f"):format("Penalty" .. i, 1e3 * error[1], 1e3 * error[2], 1e3 * error[3],
+    local name = "Penalty" .. i
+    local error, unsolved = push(name, { solver = { "sap" },
+      law = { "penalty", stiffness = 100 * gain, damping = 2.5 * gain, friction_damping = 1.5 * gain } })
+    print(("%11s %13.4f %9.4f %9.4f     the paper: %.2f, %.2f"):format(name, 1e3 * error[1], 1e3 * error[2], 1e3 * error[3],
       table.unpack(paper[i])))
     stn.result(("error_y_penalty%d"):format(i), error[2], "m")
     stn.result(("error_z_penalty%d"):format(i), error[3], "m")
@@ -84,4 +91,7 @@ if p.table then
       stn.check("errors of a penalty do not fall with its gains", error[2] >= first[2] and error[3] >= first[3])
     end
   end
+end
+if p.plot ~= "" then
+  chart.write(p.plot, { title = "A pushed box: error along z", x = { label = "t [s]" }, y = { label = "mm", log = true }, series = ways, legend = "beside" })
 end
