@@ -20,7 +20,7 @@ static void node_motion(const stn_kinematics *k, const stn_tree *tree, int32_t i
         }
     }
     if (tree->node_type == STN_NODE_FRAME) {
-        const stn_mat3 I = node_inertia(k, node);
+        const stn_mat3 I = stn_node_inertia(k, node);
         velocity->angular = stn_vec3_at(v + nv * i + 3, 0);
         momentum->angular = stn_mat3_apply(&I, velocity->angular);
     }

@@ -26,7 +26,7 @@ static void nodal(const stn_kinematics *k, const stn_tree *tree, stn_vec3 gravit
         double *torque = tau + 6 * i + 3; // holds the angular acceleration
         const double *w = v + 6 * i + 3;
         const stn_vec3 alpha = stn_vec3_make(torque[0], torque[1], torque[2]), omega = stn_vec3_make(w[0], w[1], w[2]);
-        const stn_mat3 I = node_inertia(k, tree->node_start + i);
+        const stn_mat3 I = stn_node_inertia(k, tree->node_start + i);
         const stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&I, omega));
         const stn_vec3 sum = stn_vec3_add(stn_mat3_apply(&I, alpha), spin);
         torque[0] = sum.x;

@@ -66,13 +66,6 @@ typedef struct kinematics_object {
     double *force_rows;         // work of the mass matrix: I^c S by rows, 6 x (n_t + MASS_BLOCK) per tree
 } kinematics_object;
 
-/// Of a frame about its centre of mass, world axes: R diag(I) R^T.
-static inline stn_mat3 node_inertia(const stn_kinematics *k, int32_t node) {
-    const double *I = k->model->node_inertia + 3 * (size_t)node;
-    const stn_mat3 own = {{{I[0], 0.0, 0.0}, {0.0, I[1], 0.0}, {0.0, 0.0, I[2]}}};
-    return stn_mat3_rotate_tensor(&k->node_pose[node].rotation, &own);
-}
-
 static inline const kinematics_object *kinematics_object_of(const stn_kinematics *kinematics) {
     return (const kinematics_object *)(const void *)kinematics;
 }

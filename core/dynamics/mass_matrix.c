@@ -12,7 +12,7 @@ void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix 
         memset(M->values, 0, (size_t)stn_matrix_value_count(M) * sizeof *M->values);
         for (int32_t i = 0; i < t->node_count; i++) {
             const double m = model->node_mass[t->node_start + i];
-            const stn_mat3 I = node_inertia(kinematics, t->node_start + i);
+            const stn_mat3 I = stn_node_inertia(kinematics, t->node_start + i);
             for (int32_t r = M->row_start[i]; r < M->row_start[i + 1]; r++) {
                 double *block = M->values + 36 * (size_t)r;
                 for (int32_t e = 0; e < 9 && M->column[r] == i; e++) {

@@ -346,7 +346,7 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
     }
     const char *near = stn_suggest(id, ids, count);
     char elsewhere[160];
-    for (int32_t i = 0; i < all->count; i++) { // the id of another kind
+    for (int32_t i = 0; i < all->count && near != elsewhere; i++) { // the id of another kind
         if (strcmp(all->plugins[i].desc->id, id) == 0) {
             snprintf(elsewhere, sizeof elsewhere, "%s %s", stn_kind_name(all->plugins[i].desc->kind), id);
             near = elsewhere;

@@ -189,12 +189,12 @@ stn_status prepare_problem(solve_job *job, stn_error *err) {
     const stn_solve_request *request = job->request;
     const stn_plugin_desc *solver = s->options.solver->desc;
     const bool global = problem->form == STN_FORM_GLOBAL;
-    const bool solves = request->given == NULL; // else the solver is not asked what it can
+    const bool solves = request->given == NULL; // otherwise the solver does not run, and need not accept the problem
     stn_status status = solves ? stn_problem_solver_accepts(s, problem, err) : STN_OK;
     if (status != STN_OK) {
         return status;
     }
-    if (solver->memory_per_constraint > 0 && request->solver_memory == NULL) {
+    if (solves && solver->memory_per_constraint > 0 && request->solver_memory == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "solver %s keeps memory and none is given", solver->id);
     }
     if (s->law.ops != NULL && s->options.law->desc->memory_per_constraint > 0 && request->law_memory == NULL) {

@@ -76,27 +76,25 @@ static stn_status build_island(const solve_job *job, int32_t index, part *out, s
     return STN_OK;
 }
 
-static stn_status check_solution(const part *island, stn_error *err) {
-    const stn_problem *p = &island->problem;
+static stn_status check_solution(const stn_problem *p, const stn_solution *solution, stn_error *err) {
     for (int32_t d = 0; d < p->nv; d++) {
-        const double *moves = island->solution.v_position;
-        if (!isfinite(island->solution.v[d]) || (moves != NULL && !isfinite(moves[d]))) {
+        const double *moves = solution->v_position;
+        if (!isfinite(solution->v[d]) || (moves != NULL && !isfinite(moves[d]))) {
             int32_t t = 0;
             while (t + 1 < p->tree_count && p->trees[t + 1].dof_start <= d) {
                 t++;
             }
             return stn_fail(err, STN_ERR_NUMERIC, "v of tree (source %d), dof %d, came out as %g", p->trees[t].source,
-                            d - p->trees[t].dof_start,
-                            isfinite(island->solution.v[d]) ? moves[d] : island->solution.v[d]);
+                            d - p->trees[t].dof_start, isfinite(solution->v[d]) ? moves[d] : solution->v[d]);
         }
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
-            if (!isfinite(island->solution.gamma[r])) {
+            if (!isfinite(solution->gamma[r])) {
                 return stn_fail(err, STN_ERR_NUMERIC, "gamma of %s (id %llu), row %d, came out as %g",
                                 stn_constraint_kind_name(c->kind), (unsigned long long)c->id, r - c->row,
-                                island->solution.gamma[r]);
+                                solution->gamma[r]);
             }
         }
     }
@@ -164,7 +162,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         completed = complete_impulses(&asked, island.solution.v, island.solution.gamma, err);
     }
     if (completed == STN_OK) {
-        completed = check_solution(&island, err);
+        completed = check_solution(&island.problem, &island.solution, err);
     }
     if (completed != STN_OK) {
         return completed;
@@ -451,11 +449,9 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
 
 /// A solution that came from elsewhere, as one outcome without islands.
 static stn_status take_given(solve_job *job, stn_error *err) {
-    const stn_problem *p = job->problem;
-    const part whole = {.problem = *p, .solution = *job->out};
     job->v = job->out->v;
     job->gamma = job->out->gamma;
-    return check_solution(&whole, err);
+    return check_solution(job->problem, job->out, err);
 }
 
 stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,

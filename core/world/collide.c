@@ -355,12 +355,17 @@ static void drop_tied(const step_setup *setup, stn_contact_set *set, int32_t fir
     set->count = setup->model->attachment_count > 0 ? kept : set->count;
 }
 
-static bool is_surface_of_nodes(const step_setup *setup, int32_t geometry) {
-    return setup->model->geometries[geometry].shape.type == STN_SHAPE_SURFACE;
+/// Do both belong to one cloud of nodes, whose surfaces do not move by themselves? The velocities of its nodes then
+/// tell how fast its contacts are.
+static bool are_of_one_cloud(const step_setup *setup, const step_frame *frame, const stn_contact_pair *pair) {
+    const stn_model *model = setup->model;
+    const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
+    return a->shape.type == STN_SHAPE_SURFACE && b->shape.type == STN_SHAPE_SURFACE && !frame->has_belts &&
+           model->node_tree[a->node] == model->node_tree[b->node];
 }
 
-/// Most points of a surface move against each other by much less than the fastest ones: what the pair's margin comes
-/// to by speed. NULL without memory: then the margin holds everywhere.
+/// Most points of a cloud move against each other by much less than the fastest ones: what the pair's margin comes to
+/// by speed. NULL without memory: then the margin holds everywhere.
 static const stn_contact_reach *reach_by_speed(collision *s, const stn_contact_pair *pair, double speed) {
     stn_contact_reach *reach = STN_ARENA(s->frame->arena, 1, stn_contact_reach);
     if (reach == NULL) {
@@ -395,10 +400,7 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             pairs[i].geometry_b = setup->collider[f->b];
             stn_step_describe_pair(setup, s->state, frame, &pairs[i]);
             pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
-            pairs[i].reach =
-                is_surface_of_nodes(setup, pairs[i].geometry_a) && is_surface_of_nodes(setup, pairs[i].geometry_b)
-                    ? reach_by_speed(s, &pairs[i], speed)
-                    : NULL;
+            pairs[i].reach = are_of_one_cloud(setup, frame, &pairs[i]) ? reach_by_speed(s, &pairs[i], speed) : NULL;
         }
         frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
         stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], &scene, pairs, size, set, err);

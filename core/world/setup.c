@@ -71,9 +71,12 @@ static stn_status create_plugins(step_setup *setup, const stn_world_options *opt
         }
     }
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
-    if (options->solver.id != NULL && stn_setup_integrator_solves(setup)) {
-        stn_log(setup->context, STN_LOG_WARNING, "solver %s is not used: integrator %s makes the step itself",
-                setup->plugin[STN_KIND_SOLVER]->desc->id, integrator->desc->id);
+    const char *const chosen[] = {options->solver.id, options->law.id}, *const kinds[] = {"solver", "law"};
+    for (int32_t i = 0; i < STN_COUNT(chosen); i++) {
+        if (chosen[i] != NULL && stn_setup_integrator_solves(setup)) {
+            stn_log(setup->context, STN_LOG_WARNING, "%s %s is not used: integrator %s makes the step itself", kinds[i],
+                    chosen[i], integrator->desc->id);
+        }
     }
     return check_integrator(setup, integrator, err);
 }

@@ -89,7 +89,9 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
         own_us = stn_clock_us() - start;
         request.given = &info;
     }
-    frame->place.plugin = setup->plugin[by_integrator ? STN_KIND_INTEGRATOR : STN_KIND_SOLVER];
+    if (!by_integrator) {
+        frame->place.plugin = setup->plugin[STN_KIND_SOLVER];
+    }
     stn_status status = stn_problem_solve(services->solver, &frame->problem, &request, &frame->solution, &solved,
                                           &frame->certificate, err);
     if (status < 0 && by_integrator) {

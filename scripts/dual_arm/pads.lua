@@ -29,7 +29,7 @@ end
 return function(robot, rest, fingers, material, mu)
   local vertices, tetrahedra = cap(material.cells)
   local mirror, base, pads = robot.side == "left" and -1 or 1, {}, {} -- the left hand is the right one with y to -y
-  for i = 1, (material.cells[1] + 1) * (material.cells[2] + 1) do base[i] = i end
+  for i = 1, (material.cells[1] + 1) * (material.cells[2] + 1) do base[i] = i end -- the inner layer, which lattice numbers first
   with_file(vertices, tetrahedra, function(path)
     for i, finger in ipairs(fingers) do
       local tip, link = TIPS[finger], ("allegro_%s_link_3"):format(finger)
@@ -39,7 +39,6 @@ return function(robot, rest, fingers, material, mu)
         young = material.young, poisson = material.poisson, density = 1100, damping = material.damping, mu = mu, color = { 0.95, 0.95, 0.9 },
         attach = { link = { robot.hand, link }, nodes = { nodes = base } } }
     end
-    return true
   end)
   return pads
 end

@@ -29,7 +29,7 @@ end
 
 -- Of redundant contacts only as few corners carry as can: a grip turns about them, which is no creep (docs/grasps.md). Shown, not judged.
 local on_corners = { lemke = true }
--- Laws that true stiction has no effect on, as a warning says. Shown, not judged.
+-- Laws on which `stiction = true` has no effect; a warning says so. Shown, not judged.
 local never_held = { penalty = true }
 
 -- Pairs of a solver and a law; solvers with friction of their own take none.

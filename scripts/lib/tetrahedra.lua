@@ -15,5 +15,6 @@ return function(vertices, tetrahedra, use)
   local ok, result = pcall(use, path)
   os.remove(path)
   os.remove(name)
-  return ok and result or error(result, 0)
+  if not ok then error(result, 0) end
+  return result
 end

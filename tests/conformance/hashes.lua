@@ -4,7 +4,8 @@
 --
 --   stiction run hashes.lua --set hashed_scene=/path/clutter.lua --set hashes=/path/out.txt --set hashed_way=detour --set hashed_steps=100
 --
--- The script's own parameters keep their values, as no script has names like these, but for sizes (FEWER).
+-- The script's own parameters keep their values, because no script has names like these. Parameters of size are the
+-- exception (FEWER).
 local stn = require "stiction"
 local p = stn.params {
   hashed_scene = "",

@@ -53,9 +53,9 @@ typedef struct stn_contact_set {
     stn_arena *arena;                                  // that the arrays are in
 } stn_contact_set;
 
-/// How near contacts of a pair must be for a step to keep them, by how fast their two sides move against each other:
-/// one with phi0 > distance[k] is dropped when neither of its relative velocities, now (stn_kinematics.v) and free
-/// (stn_contact_scene.free_v), is longer than k / STN_REACH_COUNT of `speed`.
+/// Up to which distance a step keeps contacts of a pair, by relative speed. A contact with phi0 > distance[k] is
+/// dropped when its relative velocity is at most k/STN_REACH_COUNT of `speed`, both now (stn_kinematics.v) and foreseen
+/// (stn_contact_scene.free_v).
 #define STN_REACH_COUNT 64
 typedef struct stn_contact_reach {
     double speed;                         // no two points of the pair move faster against each other [m/s]
@@ -72,8 +72,8 @@ typedef struct stn_contact_pair {
     /// queries. Velocity of B against A at the middle of the shapes' origins, world axes: at the step's start, and as
     /// it would become without contacts and other constraints.
     stn_spatial velocity, free_velocity;
-    /// Of two surfaces of nodes in a step: contacts that it says will be dropped may be left out. NULL: the margin
-    /// alone tells.
+    /// Of surfaces of one cloud in a step; a contact model may leave out the contacts that this says will be dropped.
+    /// NULL: the margin alone counts.
     const stn_contact_reach *reach;
 } stn_contact_pair;
 
@@ -86,7 +86,8 @@ typedef struct stn_contact_scene {
     void *prepared;   // what prepare made for the model; NULL without
     stn_arena *arena; // scratch, until the call ends or the arena is reset
     double dt;        // [s]; 0 where no step is made, as in queries
-    /// (nv) What v would become without contacts and other constraints. NULL where no step is made.
+    /// (nv) The velocities that the step foresees: without contacts and other constraints, or as motors are told where
+    /// that is faster. NULL where no step is made.
     const double *free_v;
 } stn_contact_scene;
 

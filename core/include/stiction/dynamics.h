@@ -29,6 +29,12 @@ STN_API void stn_kinematics_destroy(stn_kinematics *kinematics); ///< accepts NU
 /// Fills everything from q (nq) and v (nv), both borrowed until the next update. Quaternions count as normalised.
 /// Thread: [any] on distinct objects; the functions below on distinct trees of one object.
 STN_API void stn_kinematics_update(stn_kinematics *kinematics, const double *q, const double *v);
+/// Inertia of a node that is a frame, about its centre of mass, world axes: R diag(I) R^T [kg m^2]. Thread: [any].
+static inline stn_mat3 stn_node_inertia(const stn_kinematics *kinematics, int32_t node) {
+    const double *I = kinematics->model->node_inertia + 3 * (size_t)node;
+    const stn_mat3 own = {{{I[0], 0.0, 0.0}, {0.0, I[1], 0.0}, {0.0, 0.0, I[2]}}};
+    return stn_mat3_rotate_tensor(&kinematics->node_pose[node].rotation, &own);
+}
 
 /// Velocity of the point of `body` that is at `point` (world) now [m/s].
 STN_API stn_vec3 stn_point_velocity(const stn_kinematics *kinematics, int32_t body, stn_vec3 point);

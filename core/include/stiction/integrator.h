@@ -115,11 +115,11 @@ typedef struct stn_integrator_ops {
                           const double *v, const double *gamma, double *q_next, double *v_next, stn_error *err);
     /// OPTIONAL (absent: the world's solver finds v and gamma). The integrator makes the step itself, from the
     /// assembled problem and the model, by a method that does not solve the problem: the world's solver is not used.
-    /// Fills v (nv), gamma (row_count) and v_position (nv) of `solution`, and `info`. `reaction` (nv), zeros before [N
-    /// s], [N m s]: what holds nodes whose motion is known (stn_model_node_moves says no) gives them, without what
-    /// contacts take of it; other dofs are not read. The certificate judges v and gamma as those of a solver; the step
-    /// is approximate, whatever the status >= 0: STN_NOT_CONVERGED, and no failure. w of the problem is set, R and
-    /// v_hat are not. A of clouds is not factored: v_star and free_impulse together tell what the forces make. [step]
+    /// Fills v (nv), gamma (row_count) and v_position (nv) of `solution`, and `info`. `reaction` (nv) [N s], [N m s],
+    /// zero on entry: the impulses that hold nodes whose motion is known (stn_model_node_moves is false), without those
+    /// that balance contacts; other entries are ignored. The certificate judges v and gamma as those of a solver. With
+    /// a status >= 0 the step counts as approximate: STN_NOT_CONVERGED, and not as a failure. w of the problem is set,
+    /// R and v_hat are not. A of clouds is not factored: the free velocity is v_star + A^-1 free_impulse. [step]
     stn_status (*solve)(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
                         stn_solution *solution, double *reaction, stn_solve_info *info, stn_error *err);
 } stn_integrator_ops;

@@ -41,9 +41,10 @@ typedef struct stn_solve_request {
     uint32_t certificate_flags; // STN_CERTIFICATE_...
     /// (STN_PHASE_COUNT) [us]: what the solver's parts take over all islands is added; NULL: no profile.
     double *phase_us;
-    /// How another method, which iterates to no solution, found the `solution` that is given: no solver runs, and the
-    /// certificate judges what is there as it is. The status is STN_NOT_CONVERGED with `not_converged` 0, as that of an
-    /// approximate solver. NULL: the solver solves.
+    /// Not NULL: the solution is an input, made by a method that does not solve the problem; this tells its iterations,
+    /// cost and reason, and nothing else of it is read. No solver runs, and the certificate judges the solution as it
+    /// is. The status is STN_NOT_CONVERGED with `not_converged` 0, as of an approximate solver. NULL: the solver
+    /// solves.
     const stn_solve_info *given;
 } stn_solve_request;
 

@@ -268,12 +268,12 @@ void law_open(validate_trial *trial) {
 /// Friction of an explicit law opposes the slip at the step's start.
 static bool look_at_work(law_subject *s, int32_t i, const double v[3], double *worst) {
     bool explicit = stn_plugin_says(s->instance, "explicit");
-    const double *u = explicit ? s->problem->v0 : v; // every contact sees the velocity of the one point
-    law_answer x = law_at(s, v), y = law_at(s, u);
+    const double *u = explicit ? s->problem->v0 : v; // all contacts are on one point, so v0 is their velocity
+    law_answer x = law_at(s, v), y = explicit ? law_at(s, u) : x;
     double friction = hypot(x.gamma[0], x.gamma[1]), slip = hypot(u[0], u[1]);
     double work = x.gamma[0] * u[0] + x.gamma[1] * u[1];
     char words[320];
-    if (explicit && memcmp(x.gamma, y.gamma, sizeof x.gamma) != 0) {
+    if (memcmp(x.gamma, y.gamma, sizeof x.gamma) != 0) {
         trial_fail(s->trial, "says that it is explicit, and gamma changes with v_c: leave the word out; %s",
                    law_words(s, i, v, words, sizeof words));
     }

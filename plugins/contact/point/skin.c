@@ -71,11 +71,6 @@ static stn_aabb triangle_box(const skin *s, int32_t triangle) {
     return skin_box_of(p, 3, 0.0);
 }
 
-static void join(stn_aabb *a, const stn_aabb *b) {
-    const stn_vec3 corner[4] = {a->lower, a->upper, b->lower, b->upper};
-    *a = skin_box_of(corner, 4, 0.0);
-}
-
 static stn_vec3 normal_of(const skin *s, int32_t triangle) {
     const int32_t *v = s->face->triangle + 3 * (size_t)triangle;
     stn_vec3 a = stn_vec3_sub(s->at[v[1]], s->at[v[0]]), b = stn_vec3_sub(s->at[v[2]], s->at[v[0]]);
@@ -94,12 +89,12 @@ static void fit(skin *s) {
         skin_node *n = &s->node[id];
         if (n->right >= 0) {
             n->box = s->node[id + 1].box;
-            join(&n->box, &s->node[n->right].box);
+            n->box = skin_box_of_both(&n->box, &s->node[n->right].box);
             continue;
         }
         n->box = s->box[n->first];
         for (int32_t i = 1; i < n->count; i++) {
-            join(&n->box, &s->box[n->first + i]);
+            n->box = skin_box_of_both(&n->box, &s->box[n->first + i]);
         }
     }
 }

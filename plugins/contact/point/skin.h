@@ -227,8 +227,8 @@ void skin_against_mesh(skin *a, posed b, skin_sink *sink);
 void skin_against_peaks(skin *a, posed b, skin_sink *sink); ///< of a mesh or height field, which that calls
 void skin_against_skin(skin *a, skin *b, skin_sink *sink);
 
-/// Called with triangles of A and B whose boxes are within reach of each other, cores alone. `level`: all around the
-/// two look so much alike that no vertex and edge, vertex and triangle, or two edges that they own can have a contact.
+/// Called with triangles of A and B whose boxes are within reach of each other, cores alone. `level`: the normals
+/// around the two differ so little that, of what the two own, only two vertices can have a contact.
 typedef void skin_near_visitor(void *user, int32_t triangle_a, int32_t triangle_b, double reach, bool level);
 /// Visits them in the order of the trees. Of one skin both orders of two triangles come.
 void skin_visit_near(const skin *a, const skin *b, skin_sink *sink, skin_near_visitor *visit, void *user);
@@ -249,6 +249,11 @@ static inline stn_aabb skin_box_of(const stn_vec3 *points, int32_t count, double
     }
     stn_vec3 all = {grown, grown, grown};
     return (stn_aabb){stn_vec3_sub(l, all), stn_vec3_add(u, all)};
+}
+/// The box around two.
+static inline stn_aabb skin_box_of_both(const stn_aabb *a, const stn_aabb *b) {
+    const stn_vec3 corner[4] = {a->lower, a->upper, b->lower, b->upper};
+    return skin_box_of(corner, 4, 0.0);
 }
 static inline stn_aabb skin_box_grown(stn_aabb box, double by) {
     const stn_vec3 all = {by, by, by};

@@ -73,11 +73,6 @@ static double reach_of(const search *s, int32_t node_a, int32_t node_b) {
     return steps < STN_REACH_COUNT ? s->by_speed[(int32_t)steps] : s->most;
 }
 
-static stn_aabb box_of_both(const stn_aabb *a, const stn_aabb *b) {
-    const stn_vec3 corner[4] = {a->lower, a->upper, b->lower, b->upper};
-    return skin_box_of(corner, 4, 0.0);
-}
-
 static drift drift_of(const stn_contact_scene *scene, int32_t node) {
     const int32_t at = stn_model_node_v(scene->model, node);
     const double *v = scene->kinematics->v + at, *u = scene->free_v + at;
@@ -86,7 +81,7 @@ static drift drift_of(const stn_contact_scene *scene, int32_t node) {
 }
 
 static drift drift_of_both(const drift *a, const drift *b) {
-    return (drift){box_of_both(&a->now, &b->now), box_of_both(&a->free, &b->free)};
+    return (drift){skin_box_of_both(&a->now, &b->now), skin_box_of_both(&a->free, &b->free)};
 }
 
 /// The velocities of all nodes of a tree, in the scene's arena. NULL: out of memory.
@@ -214,8 +209,9 @@ static void look_at(const search *s, int32_t ta, int32_t tb, double reach, skin_
         if ((s->a->owned[ta] & 7) != 0 && (s->b->owned[tb] & 7) != 0) { // two vertices
             visit(user, ta, tb, reach, true);
         }
-    } else if (apart2 < 2.0 || (!lies_behind(s->a, s->turn_a, ta, s->b, tb, reach) &&
-                                !lies_behind(s->b, s->turn_b, tb, s->a, ta, reach))) {
+    } else if (apart2 < 2.0 || // their normals do not oppose each other: no two sides of a thin body
+               (!lies_behind(s->a, s->turn_a, ta, s->b, tb, reach) &&
+                !lies_behind(s->b, s->turn_b, tb, s->a, ta, reach))) {
         visit(user, ta, tb, reach, false);
     }
 }

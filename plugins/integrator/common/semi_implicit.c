@@ -6,7 +6,8 @@
 #include "common/turning_tree.h"
 
 /// The impulse of one tree; `formed` holds its A.
-static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, stn_error *err) {
+static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *room,
+                               stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
     double *impulse = formed->free_impulse + tree->v_start;
     stn_status status = STN_OK;
@@ -18,16 +19,13 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
         spinning_nodes_impulse(view, tree, impulse);
     } else if (turning_tree_is(view->model, tree)) {
         formed->bias_rule[t] = STN_BIAS_POLAR;
-        status = turning_tree_impulse(view, t, formed, impulse, err);
+        status = turning_tree_impulse(view, t, formed, room, impulse, err);
         if (status < 0) {
             return status;
         }
     } else {
-        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
-        double *bias = STN_ARENA(view->arena, tree->nv, double);
-        if (scratch == NULL || bias == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-        }
+        stn_spatial *scratch = (stn_spatial *)(void *)room;
+        double *bias = (double *)(scratch + tree->body_count + 1);
         stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, scratch, bias);
         for (int32_t i = 0; i < tree->nv; i++) {
             impulse[i] = -view->dt * bias[i];
@@ -40,7 +38,18 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
     return status;
 }
 
-stn_status semi_implicit_form_tree(const stn_integrator_view *view, int32_t t, const stn_formed *formed,
+double *semi_implicit_room(const stn_integrator_view *view) {
+    size_t most = 0;
+    for (int32_t t = 0; t < view->model->tree_count; t++) {
+        const stn_tree *tree = &view->model->trees[t];
+        const size_t own = turning_tree_is(view->model, tree) ? turning_tree_room(view->model, tree)
+                                                              : 6 * ((size_t)tree->body_count + 1) + (size_t)tree->nv;
+        most = own > most ? own : most;
+    }
+    return STN_ARENA(view->arena, most, double);
+}
+
+stn_status semi_implicit_form_tree(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *room,
                                    stn_error *err) {
     const double dt = view->dt;
     stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
@@ -50,13 +59,17 @@ stn_status semi_implicit_form_tree(const stn_integrator_view *view, int32_t t, c
     if (status == STN_OK) {
         status = stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]);
     }
-    return status == STN_OK ? form_impulse(view, t, formed, err) : status;
+    return status == STN_OK ? form_impulse(view, t, formed, room, err) : status;
 }
 
 stn_status semi_implicit_form(const stn_integrator_view *view, const stn_formed *formed, stn_error *err) {
     stn_status qualified = STN_OK;
+    double *room = semi_implicit_room(view);
+    if (room == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
     for (int32_t t = 0; t < view->model->tree_count; t++) {
-        stn_status status = semi_implicit_form_tree(view, t, formed, err);
+        stn_status status = semi_implicit_form_tree(view, t, formed, room, err);
         if (status < 0) {
             return status;
         }

@@ -103,9 +103,8 @@ void spinning_body_impulse(const stn_integrator_view *view, const stn_tree *tree
 void spinning_nodes_impulse(const stn_integrator_view *view, const stn_tree *tree, double *impulse) {
     for (int32_t i = 0; i < tree->node_count; i++, impulse += 6) {
         const int32_t node = tree->node_start + i;
-        const double *principal = view->model->node_inertia + 3 * (size_t)node, *v = view->v + tree->v_start + 6 * i;
-        const stn_mat3 own = {{{principal[0], 0.0, 0.0}, {0.0, principal[1], 0.0}, {0.0, 0.0, principal[2]}}};
-        const stn_mat3 I = stn_mat3_rotate_tensor(&view->kinematics->node_pose[node].rotation, &own);
+        const double *v = view->v + tree->v_start + 6 * i;
+        const stn_mat3 I = stn_node_inertia(view->kinematics, node);
         const stn_vec3 omega0 = stn_vec3_make(v[3], v[4], v[5]), omega = spin_on(&I, omega0, view->dt);
         const stn_vec3 force = stn_vec3_scale(view->dt * view->model->node_mass[node], view->gravity);
         const stn_vec3 moment = stn_mat3_apply(&I, stn_vec3_sub(omega, omega0));

@@ -45,21 +45,23 @@ bool turning_tree_is(const stn_model *model, const stn_tree *tree) {
     return turns;
 }
 
-static stn_status allocate(turning *w, stn_error *err) {
-    stn_arena *arena = w->view->arena;
-    int64_t n = w->n;
-    double **const vectors[] = {&w->bias, &w->start_bias, &w->end_bias, &w->dv,
-                                &w->v_at, &w->m,          &w->known,    &w->newton.scale};
-    bool whole = true;
-    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-        *vectors[i] = STN_ARENA(arena, n, double);
-        whole = whole && *vectors[i] != NULL;
+enum { VECTORS = 8, SPATIALS = 3 }; // spatials: of each body, and one more
+
+size_t turning_tree_room(const stn_model *model, const stn_tree *tree) {
+    const size_t n = (size_t)tree->nv, spatials = SPATIALS * ((size_t)model->body_count + 1);
+    return 6 * spatials + n * (n + VECTORS + MAX_ITERATIONS + 1);
+}
+
+static void take_room(turning *w, double *room) {
+    double **const vectors[VECTORS] = {&w->bias, &w->start_bias, &w->end_bias, &w->dv,
+                                       &w->v_at, &w->m,          &w->known,    &w->newton.scale};
+    w->scratch = (stn_spatial *)(void *)room;
+    room = (double *)(w->scratch + SPATIALS * (w->view->model->body_count + 1));
+    for (int32_t i = 0; i < VECTORS; i++, room += w->n) {
+        *vectors[i] = room;
     }
-    w->newton.factor = STN_ARENA(arena, n * n, double);
-    w->newton.steps = STN_ARENA(arena, (MAX_ITERATIONS + 1) * n, double);
-    w->scratch = STN_ARENA(arena, 3 * (int64_t)(w->view->model->body_count + 1), stn_spatial);
-    whole = whole && w->newton.factor != NULL && w->newton.steps != NULL && w->scratch != NULL;
-    return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    w->newton.factor = room;
+    w->newton.steps = room + (ptrdiff_t)w->n * w->n;
 }
 
 /// m = A dv - known + dt bias.
@@ -120,15 +122,12 @@ static void set_impulse(const turning *w, double *impulse) {
     }
 }
 
-stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *impulse,
-                                stn_error *err) {
+stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *room,
+                                double *impulse, stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
     turning w = {.view = view, .tree = t, .start = tree->v_start, .n = tree->nv, .A = &formed->A[t]};
     w.newton.n = w.n;
-    stn_status status = allocate(&w, err);
-    if (status != STN_OK) {
-        return status;
-    }
+    take_room(&w, room);
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
     memcpy(w.start_bias, w.bias, (size_t)w.n * sizeof(double));
     set_impulse(&w, impulse);

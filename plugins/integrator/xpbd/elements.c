@@ -93,6 +93,21 @@ static void gather(const substep *s, const element_nodes *n, element_room *room)
     }
 }
 
+/// The mass of a node to its block of A, whose rows are `pitch` apart.
+static void add_mass(const substep *s, int32_t node, int32_t nv, int32_t pitch, double *A) {
+    for (int32_t k = 0; k < 3; k++) {
+        A[(pitch + 1) * k] += s->view->model->node_mass[node];
+    }
+    if (nv == 6) {
+        const stn_mat3 I = stn_node_inertia(s->kinematics, node);
+        for (int32_t r = 0; r < 3; r++) {
+            for (int32_t c = 0; c < 3; c++) {
+                A[pitch * (3 + r) + 3 + c] += I.m[r][c];
+            }
+        }
+    }
+}
+
 /// A = M + h^2 K + h D and du = h f over the unknowns.
 static void assemble(const substep *s, const element_nodes *n, element_room *room) {
     const int32_t N = n->unknowns, m = n->nv * n->count;
@@ -103,14 +118,7 @@ static void assemble(const substep *s, const element_nodes *n, element_room *roo
             continue;
         }
         if (!n->repeated[i]) {
-            for (int32_t c = 0; c < n->nv; c++) {
-                double unit[6] = {0.0}, column[6] = {0.0};
-                unit[c] = 1.0;
-                substep_mass_times(s, n->node[i], unit, column);
-                for (int32_t r = 0; r < n->nv; r++) {
-                    room->A[N * (n->place[i] + r) + n->place[i] + c] = column[r];
-                }
-            }
+            add_mass(s, n->node[i], n->nv, N, room->A + (N + 1) * n->place[i]);
         }
         for (int32_t r = 0; r < n->nv; r++) {
             const int32_t from = n->nv * i + r;

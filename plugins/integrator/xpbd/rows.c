@@ -3,7 +3,7 @@
 // impulse lambda of the sub-step [N s], which begins at zero, a row of error C with compliance alpha and damping beta
 // (a spring k = 1/alpha with relaxation time tau = beta) asks for
 //
-//     (W + R) lambda = -(C + h v_c ... )   i.e.   v_c + W lambda + R lambda = -C/(h + tau),   R = 1/(h k (h + tau)),
+//     (W + R) lambda = -C/(h + tau) - v_c,   R = 1/(h k (h + tau)),
 //
 // with v_c = J u + bias and C the error at the sub-step's start: XPBD's dlambda = (-C - gamma dC)/((1 + gamma) w + at)
 // [macklin-2016] times (1 + gamma), in impulses. Gaps follow the motion to first order, C = phi + J moved + bias t,

@@ -25,12 +25,10 @@ void substep_mass_times(const substep *s, int32_t node, const double *x, double 
         y[k] += model->node_mass[node] * x[k];
     }
     if (model->trees[model->node_tree[node]].node_type == STN_NODE_FRAME) {
-        const double *principal = model->node_inertia + 3 * (size_t)node;
-        const stn_mat3 *R = &s->kinematics->node_pose[node].rotation;
-        stn_vec3 own = stn_mat3_apply_transposed(R, stn_vec3_at(x, 1));
-        own = stn_mat3_apply(R, stn_vec3_make(principal[0] * own.x, principal[1] * own.y, principal[2] * own.z));
-        y[3] += own.x;
-        y[4] += own.y;
-        y[5] += own.z;
+        const stn_mat3 I = stn_node_inertia(s->kinematics, node);
+        const stn_vec3 moment = stn_mat3_apply(&I, stn_vec3_at(x, 1));
+        y[3] += moment.x;
+        y[4] += moment.y;
+        y[5] += moment.z;
     }
 }

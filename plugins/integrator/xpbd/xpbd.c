@@ -42,6 +42,7 @@ typedef struct xpbd {
     stn_forces forces;          // of that view: tau as it is at the sub-step's start
     stn_matrix *M, *A;          // (tree_count) of articulated trees at the sub-step's start; A becomes its factor
     stn_formed formed;          // their free impulse
+    double *room;               // of semi_implicit.h
 } xpbd;
 
 /// v_star + A^-1 free_impulse where A is diagonal, as it is at nodes whose motion is known.
@@ -76,11 +77,13 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
     x->view.scratch_kinematics = NULL;
     x->view.forces = &x->forces;
     x->view.M = x->M;
+    x->room = semi_implicit_room(view);
     x->formed = (stn_formed){.A = x->A,
                              .free_impulse = STN_ARENA(arena, model->nv + 1, double),
                              .bias_rule = STN_ARENA(arena, model->tree_count + 1, stn_bias_rule)};
     bool whole = x->q != NULL && x->moved != NULL && x->known != NULL && x->M != NULL && x->A != NULL &&
-                 x->forces.tau != NULL && x->formed.free_impulse != NULL && x->formed.bias_rule != NULL;
+                 x->room != NULL && x->forces.tau != NULL && x->formed.free_impulse != NULL &&
+                 x->formed.bias_rule != NULL;
     for (int32_t t = 0; t < model->tree_count && whole; t++) {
         if (model->trees[t].kind == STN_TREE_ARTICULATED) {
             x->M[t] = view->M[t];
@@ -124,7 +127,7 @@ static stn_status predict_tree(xpbd *x, int32_t t, stn_error *err) {
     stn_matrix_mul_add(&step->forces->D[t], 1.0, impulse, tau);
     stn_mass_matrix(x->kinematics, t, &x->M[t]);
     memset(x->A[t].values, 0, (size_t)stn_matrix_value_count(&x->A[t]) * sizeof(double));
-    stn_status status = semi_implicit_form_tree(&x->view, t, &x->formed, err);
+    stn_status status = semi_implicit_form_tree(&x->view, t, &x->formed, x->room, err);
     if (status < 0) {
         return status;
     }
@@ -220,7 +223,7 @@ static stn_status solve(void *self, const stn_integrator_view *view, void *state
     for (int32_t d = 0; d < view->model->nv; d++) {
         solution->v_position[d] /= view->dt;
     }
-    *info = (stn_solve_info){.iterations = config->substeps, .cost = (double)NAN, .reason = "approximate"};
+    info->iterations = config->substeps;
     return STN_NOT_CONVERGED;
 }
 

@@ -282,6 +282,7 @@ typedef struct stn_lua_side {
     const stn_model *model;
     stn_link_range links;           // of a soft body none
     int32_t node_start, node_count; // of a soft body; none of links
+    bool with_pads;                 // and of the soft bodies whose first attached node is on one of the links
 } stn_lua_side;
 bool stn_lua_side_has(const void *side, int32_t geometry); ///< as stn_contact_side.has
 /// The side that the argument names, by links as stn_lua_links or by a soft body.

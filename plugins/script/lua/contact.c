@@ -91,11 +91,23 @@ static int world_contacts(lua_State *L) {
 
 // ------------------------------------------------------------------------------------------------------------- sums
 
+/// The link that a geometry counts for: its own, or with `with_pads` that on which the first attached node of its cloud
+/// is; STN_WORLD without one.
+static int32_t link_of(const stn_model *model, const stn_geometry *geometry, bool with_pads) {
+    for (int32_t i = 0; geometry->body < 0 && with_pads && i < model->attachment_count; i++) {
+        if (model->node_tree[model->attachments[i].node] == model->node_tree[geometry->node]) {
+            return model->attachments[i].link;
+        }
+    }
+    return geometry->link;
+}
+
 bool stn_lua_side_has(const void *user, int32_t geometry) {
     const stn_lua_side *s = user;
     const stn_geometry *g = &s->model->geometries[geometry];
+    const int32_t link = link_of(s->model, g, s->with_pads);
     bool of_nodes = g->body < 0 && g->node >= s->node_start && g->node < s->node_start + s->node_count;
-    return of_nodes || (g->link >= s->links.start && g->link < s->links.start + s->links.count);
+    return of_nodes || (link >= s->links.start && link < s->links.start + s->links.count);
 }
 
 stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const char *owner) {
@@ -218,25 +230,6 @@ static const char *push_other(lua_State *L, const stn_lua_world *w, const stn_lu
     return lua_pushliteral(L, "the world");
 }
 
-/// The link that holds the first attached node of a geometry's cloud; STN_WORLD without one.
-static int32_t holder(const stn_model *model, const stn_geometry *geometry) {
-    const stn_tree *tree = geometry->body < 0 ? &model->trees[model->node_tree[geometry->node]] : NULL;
-    for (int32_t i = 0; tree != NULL && i < tree->node_count; i++) {
-        int32_t attachment = model->node_attachment[tree->node_start + i];
-        if (attachment >= 0) {
-            return model->attachments[attachment].link;
-        }
-    }
-    return STN_WORLD;
-}
-
-/// Is a geometry on a link, or of a soft body that it holds? A pad presses for its link.
-static bool link_or_pad_has(const void *user, int32_t geometry) {
-    const stn_lua_side *link = user;
-    const stn_model *model = link->model;
-    return stn_lua_side_has(link, geometry) || holder(model, &model->geometries[geometry]) == link->links.start;
-}
-
 /// Why the hand does not hold the object, pushed; NULL: it does. With f_i the normal force of the hand's link i on the
 /// object, the links squeeze it when |sum f_i| <= sum |f_i| / 2: at least half of what presses cancels.
 static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_lua_side *hand,
@@ -245,10 +238,8 @@ static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_l
     double whole = 0.0;
     int32_t links = 0, contacts = 0;
     for (int32_t i = 0; i < hand->links.count; i++) {
-        stn_lua_side link = {.model = hand->model, .links = {hand->links.start + i, 1}};
-        stn_contact_side sides[2] = {{stn_lua_side_has, object}, {link_or_pad_has, &link}};
-        stn_contact_force force;
-        stn_observation_contact_force(stn_world_observation(w->world), &sides[0], &sides[1], stn_vec3_zero(), &force);
+        stn_lua_side link = {.model = hand->model, .links = {hand->links.start + i, 1}, .with_pads = true};
+        stn_contact_force force = force_on(w, object, &link, stn_vec3_zero());
         if (pressing(&force) > 0) {
             links++;
             contacts += pressing(&force);

@@ -47,6 +47,14 @@ static bool find_units(cond_contacts *c, stn_arena *arena) {
     return true;
 }
 
+/// Is a piece on a node of three dofs, with all of them?
+static bool is_on_point(const cond_contacts *c, const cond_piece *piece) {
+    const cond_unit *unit = &c->units[piece->unit];
+    const cond_tree *tree = unit->body == NULL ? &c->layout->trees[unit->tree] : NULL;
+    return tree != NULL && tree->A->form == STN_MATRIX_NODAL && tree->size == 3 && piece->pitch == 3 &&
+           piece->rows == 3;
+}
+
 /// Is it a nodal contact? Then it is written out.
 static bool is_nodal(const cond_contacts *c, const cond_ties *ties, int32_t i, cond_nodal *out) {
     const cond_contact *contact = &c->contacts[i];
@@ -55,13 +63,8 @@ static bool is_nodal(const cond_contacts *c, const cond_ties *ties, int32_t i, c
         return false;
     }
     const cond_unit *unit = &c->units[piece->unit];
-    if (unit->body != NULL || ties->is_tied[unit->place / 4]) {
-        return false;
-    }
-    const cond_tree *tree = &c->layout->trees[unit->tree];
     const double *J = piece->J, *R = c->R + contact->row;
-    if (tree->A->form != STN_MATRIX_NODAL || tree->size != 3 || piece->pitch != 3 || unit->end - unit->first != 1 ||
-        R[0] != R[1]) {
+    if (!is_on_point(c, piece) || ties->is_tied[unit->place / 4] || unit->end - unit->first != 1 || R[0] != R[1]) {
         return false;
     }
     *out = (cond_nodal){.constraint = i,
@@ -89,11 +92,7 @@ static bool is_shared(const cond_contacts *c, int32_t i) {
     const double *R = c->R + contact->row;
     bool shared = contact->cone && contact->mu[0] == contact->mu[1] && R[0] == R[1];
     for (int32_t k = contact->first; k < contact->end && shared; k++) {
-        const cond_piece *piece = &c->pieces[k];
-        const cond_unit *unit = &c->units[piece->unit];
-        const cond_tree *tree = unit->body == NULL ? &c->layout->trees[unit->tree] : NULL;
-        shared = tree != NULL && tree->A->form == STN_MATRIX_NODAL && tree->size == 3 && piece->pitch == 3 &&
-                 piece->rows == 3;
+        shared = is_on_point(c, &c->pieces[k]);
     }
     return shared && contact->end > contact->first;
 }
@@ -490,16 +489,10 @@ STN_KERNEL_INLINE void step_shared(const cond_contacts *c, const cond_shared *sh
         x[0] = x[1] = x[2] = 0.0;
         return;
     }
-    const double root = strict || gt == gn ? 1.0 : sqrt(gt / gn); // the nearest point in the metric of g
-    double y[3] = {root * (x[0] - u[0] / gt), root * (x[1] - u[1] / gt), x[2] - u[2] / gn};
-    if (strict) {
-        cone_project_strict(shared->mu, y);
-    } else {
-        stn_cone_project(shared->mu * root, y);
-    }
-    x[0] = y[0] / root;
-    x[1] = y[1] / root;
-    x[2] = y[2];
+    x[0] -= u[0] / gt;
+    x[1] -= u[1] / gt;
+    x[2] -= u[2] / gn;
+    cond_project_round(strict, shared->mu, gt, gn, x);
     const cond_v4 change = alpha * ((cond_v4){x[0], x[1], x[2], 0.0} - before);
     for (int32_t e = shared->first; e < shared->end; e++) {
         const cond_shared_node *node = &c->shared_nodes[e];

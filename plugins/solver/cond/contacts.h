@@ -102,6 +102,19 @@ double cond_contact_shift(const cond_contacts *contacts, int32_t i, const double
 /// `gamma`.
 void cond_contact_solve(const cond_contacts *contacts, int32_t i, cond_operator how, double alpha, const double *p,
                         const double *v, const double *gamma, double *out);
+/// x of a round contact by the strict or the proximal operator, in place; gt, gn: of the tangents, of the normal.
+STN_KERNEL_INLINE void cond_project_round(bool strict, double mu, double gt, double gn, double *x) {
+    if (strict) {
+        cone_project_strict(mu, x);
+        return;
+    }
+    const double root = sqrt(gt / gn); // the nearest point in the metric of g
+    x[0] *= root;
+    x[1] *= root;
+    stn_cone_project(mu * root, x);
+    x[0] /= root;
+    x[1] /= root;
+}
 /// The impulse of a nodal contact, at velocities p (3) of its node without impulses, alpha w being its step size:
 /// exactly its law after the step. Not of COND_SHIFTED.
 STN_KERNEL_INLINE void cond_nodal_solve(const cond_nodal *n, bool strict, double step, const double *p, double *x) {
@@ -110,18 +123,7 @@ STN_KERNEL_INLINE void cond_nodal_solve(const cond_nodal *n, bool strict, double
     for (int32_t r = 0; r < 3; r++) {
         x[r] = -(J[3 * r] * p[0] + J[3 * r + 1] * p[1] + J[3 * r + 2] * p[2] + n->target[r]) / (r < 2 ? gt : gn);
     }
-    if (strict) {
-        cone_project_strict(n->mu, x);
-    } else if (gt == gn) {
-        stn_cone_project(n->mu, x);
-    } else {
-        const double root = sqrt(gt / gn); // the nearest point in the metric of g
-        x[0] *= root;
-        x[1] *= root;
-        stn_cone_project(n->mu * root, x);
-        x[0] /= root;
-        x[1] /= root;
-    }
+    cond_project_round(strict, n->mu, gt, gn, x);
 }
 /// Square of the natural map of constraint i [m^2/s^2], of Coulomb's law or of its relaxation, no smaller than what
 /// rounding hides of it; *speed becomes the largest speed of its rows, if that is larger.

@@ -11,7 +11,7 @@ static int32_t group_of(const cond_tree *tree) {
     return tree->A->form == STN_MATRIX_NODAL && tree->size % 3 == 0 ? 3 : 1;
 }
 
-/// W of nodes of three dofs; `mean` holds their means of the diagonal of A.
+/// W of nodes of three dofs; `mean` holds their means of the diagonal of A, and 1 over them afterwards.
 STN_KERNEL static void weigh_points(const cond_tree *tree, double *mean, double *w) {
     const stn_matrix *A = tree->A;
     for (int32_t i = 0; i < tree->nodes; i++) {

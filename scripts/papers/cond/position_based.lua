@@ -59,7 +59,7 @@ local function distance(a, b)
   return math.sqrt((a[1] - b[1]) ^ 2 + (a[2] - b[2]) ^ 2 + (a[3] - b[3]) ^ 2)
 end
 
-local rows = { { name = p.reference, count = nil } }
+local rows = { { name = p.reference } }
 for name, count in p.runs:gmatch "(%w+):(%d+)" do rows[#rows + 1] = { name = name, count = math.tointeger(tonumber(count)) } end
 for _, row in ipairs(rows) do row.MP, row.FE, row.TT, row.momentum, row.touching, row.pull = 0, 0, 0, 0, 0, 0 end
 local first, last = p.seeds > 0 and 1 or 0, p.seeds

@@ -80,11 +80,13 @@ end
 --- The mean of means.
 local function mean(solver, list)
   local all = { solver = solver, runs = #list, steps = 0, MP = 0, IE = 0, DT = 0, ST = 0, IN = 0, unsolved = 0, fallbacks = 0 }
-  for i, m in ipairs(list) do
+  local judged = 0 -- against a reference
+  for _, m in ipairs(list) do
     for _, name in ipairs { "steps", "unsolved", "fallbacks" } do all[name] = all[name] + m[name] end
     for _, name in ipairs { "MP", "DT", "ST", "IN" } do all[name] = all[name] + m[name] / m.steps / #list end
-    all.IE = m.IE and all.IE + (m.IE / m.steps - all.IE) / i or all.IE
+    if m.IE then judged, all.IE = judged + 1, all.IE + m.IE / m.steps end
   end
+  all.IE = judged > 0 and all.IE / judged or nil
   report(all)
 end
 

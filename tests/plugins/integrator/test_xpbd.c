@@ -269,7 +269,6 @@ static stn_world *slider(stn_context *context, const stn_joint_spec *spec, doubl
     return world;
 }
 
-// 2 kg under 3 m/s^2 along the rail, a motor of at most 4 N against it: 1 m/s^2.
 // Springs and dampers of joints follow the motion within the step.
 static void sub_steps_of_a_spring_on_a_joint_are_steps_of_their_length(void **state) {
     stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
@@ -292,6 +291,7 @@ static void sub_steps_of_a_spring_on_a_joint_are_steps_of_their_length(void **st
     assert_near(v[0], v[1], 1e-11);
 }
 
+// 2 kg under 3 m/s^2 along the rail, a motor of at most 4 N against it: 1 m/s^2.
 static void a_motor_gives_no_more_than_its_limit(void **state) {
     stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
     spec.effort = 4.0;
