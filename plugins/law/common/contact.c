@@ -58,6 +58,26 @@ static stn_status find_normal_speed(const stn_problem *problem, int32_t index, d
     return isfinite(*out) ? STN_OK : refuse(problem, index, "vn0", *out, "m/s", "finite", err);
 }
 
+static stn_status find_slip(const law_rules *rules, const stn_problem *problem, int32_t index, double slip[2],
+                            stn_error *err) {
+    const stn_constraint *c = &problem->constraints[index];
+    if (problem->form == STN_FORM_LOCAL) {
+        return stn_fail(err, STN_ERR_NUMERIC,
+                        "contact %d (id %llx): the law %s needs the velocity before the step, and a local problem "
+                        "has no v0: solve it in its global form",
+                        index, (unsigned long long)c->id, rules->id);
+    }
+    double v_c[3];
+    stn_constraint_velocity(problem, c, problem->v0, v_c);
+    for (int32_t a = 0; a < 2; a++) {
+        slip[a] = v_c[a] + problem->bias[c->row + a];
+        if (!isfinite(slip[a])) {
+            return refuse(problem, index, "slip before the step", slip[a], "m/s", "finite", err);
+        }
+    }
+    return STN_OK;
+}
+
 double law_stiffness(const stn_problem *problem, int32_t index, double beta) {
     const stn_constraint *c = &problem->constraints[index];
     double w = c->w == 0.0 ? 1.0 : c->w; // moves nothing: any stiffness serves
@@ -99,8 +119,18 @@ stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t 
         .normal_impulse = rules->guess ? (double)NAN : c->gamma_n0,
         .stiction_tolerance = law_stated(problem->stiction_tolerance, rules->stiction_tolerance),
         .sigma = law_stated(problem->sigma, rules->sigma),
+        .rigid = isinf(c->stiffness),
     };
     status = check_stated(problem, out, err);
+    if (status == STN_OK && rules->slip) {
+        status = find_slip(rules, problem, index, out->slip, err);
+    }
+    if (status == STN_OK && rules->relaxation && !out->rigid) {
+        out->relaxation_time = c->relaxation_time;
+        if (!(c->relaxation_time >= 0.0) || !isfinite(c->relaxation_time)) {
+            status = refuse(problem, index, "relaxation_time", c->relaxation_time, "s", ">= 0 and finite", err);
+        }
+    }
     if (status != STN_OK) {
         return status;
     }

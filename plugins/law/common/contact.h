@@ -12,6 +12,9 @@ typedef struct law_contact {
     double normal_speed;              // v_n0 = (J v0 + b)_n, the problem's vn0 where it states one; 0 unless lagged
     double normal_impulse;            // gamma_n0 that the problem states; NaN: the law computes it
     double stiction_tolerance, sigma; // of the problem where it states them, else of the rules
+    double slip[2];                   // along the tangents before the step; 0 unless `slip`
+    double relaxation_time;           // of a compliant contact; 0 unless `relaxation`
+    bool rigid;                       // its own stiffness is infinite
 } law_contact;
 
 /// A parameter of a law that the problem may state, as its `stiction_tolerance`, `sigma` and `beta`; NaN: it does not.
@@ -28,6 +31,7 @@ typedef struct law_rules {
     double stiction_tolerance, sigma; // parameters of the law; 0: it has none
     bool lagged;                      // reads normal_speed and normal_impulse
     bool guess;                       // takes the normal impulse from the gap, whatever the problem states
+    bool slip, relaxation;            // reads these
     /// Writes the coefficients of one lane, entry k at lane[k stride]. Padding lanes come as a contact of stiffness 0,
     /// mu 0 and a gap of 1 m: what it writes must evaluate to zeros.
     void (*fill)(const void *self, const law_contact *contact, double *lane, size_t stride);

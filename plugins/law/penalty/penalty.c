@@ -27,78 +27,36 @@ static const stn_param params[] = {
 
 enum { GAMMA_1, GAMMA_2, GAMMA_N, COEFFICIENT_COUNT };
 
-/// k of a contact: its own, else the law's.
-static double stiffness_of(const penalty_config *config, const stn_problem *problem, int32_t index) {
-    bool own = !isinf(problem->constraints[index].stiffness);
-    return own || config->stiffness == 0.0 ? law_stiffness(problem, index, config->beta) : config->stiffness;
-}
+static void fill(const void *self, const law_contact *contact, double *lane, size_t stride) {
+    const penalty_config *config = self;
+    const bool told = contact->rigid && config->stiffness > 0.0;
+    const double k = told ? config->stiffness : contact->stiffness;
+    const double w = contact->w == 0.0 ? 1.0 : contact->w; // 0: moves nothing
+    const double half_critical = sqrt(k / w), own = config->damping == 0.0 ? half_critical : config->damping;
+    const double damping = contact->rigid ? own : k * contact->relaxation_time;
+    const double along = config->friction_damping == 0.0 ? half_critical : config->friction_damping;
 
-/// Velocity along the tangents before the step.
-static stn_status find_slip(const stn_problem *problem, int32_t index, double slip[2], stn_error *err) {
-    const stn_constraint *c = &problem->constraints[index];
-    if (problem->form == STN_FORM_LOCAL) {
-        return stn_fail(err, STN_ERR_NUMERIC,
-                        "contact %d (id %llx): the law penalty needs the velocity before the step, and a local problem "
-                        "has no v0: solve it in its global form",
-                        index, (unsigned long long)c->id);
-    }
-    double v_c[3];
-    stn_constraint_velocity(problem, c, problem->v0, v_c);
-    for (int32_t a = 0; a < 2; a++) {
-        slip[a] = v_c[a] + problem->bias[c->row + a];
-        if (!isfinite(slip[a])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): slip before the step = %g m/s must be finite",
-                            index, (unsigned long long)c->id, slip[a]);
-        }
-    }
-    return STN_OK;
-}
-
-static stn_status fill(const penalty_config *config, const stn_problem *problem, int32_t index, double gamma[3],
-                       stn_error *err) {
-    const law_rules rules = {.id = "penalty", .beta = config->beta, .lagged = true, .guess = true};
-    const stn_constraint *c = &problem->constraints[index];
-    law_contact contact = {0};
-    double slip[2] = {0.0};
-    stn_status status = find_slip(problem, index, slip, err);
-    status = status == STN_OK ? law_read(&rules, problem, index, &contact, err) : status;
-    if (status != STN_OK) {
-        return status;
-    }
-    bool rigid = isinf(c->stiffness);
-    if (!rigid && (!(c->relaxation_time >= 0.0) || !isfinite(c->relaxation_time))) {
-        return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): relaxation_time = %g s must be >= 0 and finite",
-                        index, (unsigned long long)c->id, c->relaxation_time);
-    }
-    double k = stiffness_of(config, problem, index), w = contact.w == 0.0 ? 1.0 : contact.w; // 0: moves nothing
-    double half_critical = sqrt(k / w);
-    double own = config->damping == 0.0 ? half_critical : config->damping;
-    double damping = rigid ? own : k * c->relaxation_time;
-    double along = config->friction_damping == 0.0 ? half_critical : config->friction_damping;
-
-    double x0 = -contact.phi0, force = k * x0 - damping * contact.normal_speed;
-    gamma[2] = x0 > 0.0 && force > 0.0 ? contact.dt * force : 0.0;
-    double limit = contact.mu * gamma[2], friction = contact.dt * along, speed = hypot(slip[0], slip[1]);
-    double secant = friction * speed > limit ? limit / speed : friction;
-    gamma[0] = -secant * slip[0];
-    gamma[1] = -secant * slip[1];
-    return STN_OK;
+    const double x0 = -contact->phi0, force = k * x0 - damping * contact->normal_speed;
+    const double normal = x0 > 0.0 && force > 0.0 ? contact->dt * force : 0.0, limit = contact->mu * normal;
+    const double friction = contact->dt * along, speed = hypot(contact->slip[0], contact->slip[1]);
+    const double secant = friction * speed > limit ? limit / speed : friction;
+    lane[GAMMA_1 * stride] = 0.0 - secant * contact->slip[0]; // of padding 0, not -0
+    lane[GAMMA_2 * stride] = 0.0 - secant * contact->slip[1];
+    lane[GAMMA_N * stride] = normal;
 }
 
 static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
                           stn_error *err) {
     (void)memory;
-    for (int32_t i = 0; i < batch->stride; i++) {
-        double gamma[3] = {0.0};
-        stn_status status = i < batch->count ? fill(self, problem, batch->constraint[i], gamma, err) : STN_OK;
-        if (status != STN_OK) {
-            return status;
-        }
-        for (int32_t a = 0; a < 3; a++) {
-            batch->coefficients[a * batch->stride + i] = gamma[a];
-        }
-    }
-    return STN_OK;
+    const penalty_config *config = self;
+    const law_rules rules = {.id = "penalty",
+                             .beta = config->beta,
+                             .lagged = true,
+                             .guess = true,
+                             .slip = true,
+                             .relaxation = true,
+                             .fill = fill};
+    return law_prepare(&rules, self, problem, batch, err);
 }
 
 STN_KERNEL_INLINE void penalty_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
@@ -120,8 +78,11 @@ STN_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, co
 }
 
 static double stored(const void *self, const stn_problem *problem, int32_t constraint, double gap) {
-    double x = gap < 0.0 ? -gap : 0.0;
-    return 0.5 * stiffness_of(self, problem, constraint) * x * x;
+    const penalty_config *config = self;
+    const bool told = isinf(problem->constraints[constraint].stiffness) && config->stiffness > 0.0;
+    const double k = told ? config->stiffness : law_stiffness(problem, constraint, config->beta);
+    const double x = gap < 0.0 ? -gap : 0.0;
+    return 0.5 * k * x * x;
 }
 
 static const stn_law_ops ops = {
