@@ -6,7 +6,7 @@
 //     f = sum m (a - g) - f_contacts - f_nodes - f_applied,    the same of moments,
 //
 // Newton and Euler of the free body: contacts, and nodes that are attached to it, act as the solution says, impulse/dt,
-// where they were at the step's start.
+// where they were at the step's start. Quasistatic steps have no inertia: a = 0, whatever their rates v are.
 #include <stiction/sensor.h>
 
 #include "world/world.h"
@@ -81,12 +81,18 @@ static double *velocities_of(stn_world *world) {
     return v;
 }
 
-/// Poses of the last step's start, and the velocities v0 + part (v_star - v0): after the swap of stn_step_commit the
-/// old state lies in q_next, v_next.
+static bool without_inertia(const stn_world *world) {
+    return stn_plugin_says(world->setup->plugin[STN_KIND_INTEGRATOR], "quasistatic");
+}
+
+/// Poses of the last step's start, and the velocities v0 + part (v_star - v0), zero without inertia: after the swap of
+/// stn_step_commit the old state lies in q_next, v_next.
 static void look_at(stn_world *world, double part) {
     double *v = velocities_of(world);
+    const bool still = without_inertia(world);
     for (int32_t d = 0; d < world->setup->model->nv; d++) {
-        v[d] = world->frame.v_next[d] + part * (world->frame.problem.v_star[d] - world->frame.v_next[d]);
+        const double v0 = world->frame.v_next[d];
+        v[d] = still ? 0.0 : v0 + part * (world->frame.problem.v_star[d] - v0);
     }
     stn_kinematics_update(world->frame.scratch_kinematics, world->frame.q_next, v);
 }
@@ -117,7 +123,7 @@ static stn_spatial acceleration_of(const stn_world *world, int32_t body) {
     const stn_model *model = world->setup->model;
     const stn_kinematics *k = world->frame.scratch_kinematics;
     stn_spatial a = {stn_vec3_zero(), stn_vec3_zero()};
-    if (body == 0) {
+    if (body == 0 || without_inertia(world)) {
         return a;
     }
     a = k->bias[body];

@@ -111,7 +111,10 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
         setup->options.factor = (stn_plugin_choice){0};
     if (status == STN_OK) {
         stn_law law = stn_setup_law(setup);
-        if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) { // which anchors ask for
+        if (setup->options.stiction && stn_setup_integrator_solves(setup)) {
+            stn_log(context, STN_LOG_WARNING, "stiction: integrator %s makes the step itself and holds no contact",
+                    setup->plugin[STN_KIND_INTEGRATOR]->desc->id);
+        } else if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) { // which anchors ask for
             stn_log(context, STN_LOG_WARNING,
                     "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
         }

@@ -129,8 +129,8 @@ stn_status stn_step_solve(const step_setup *setup, const state_view *state, step
     }
     if (status >= 0) {
         frame->place.plugin = NULL;
-        stn_step_check_resolution(setup, frame, services);
-        if (!by_integrator) { // it uses no law
+        if (!by_integrator) { // which has sub-steps of its own, and uses no law
+            stn_step_check_resolution(setup, frame, services);
             stn_step_watch_hops(setup, state, frame, services);
         }
     }

@@ -154,7 +154,10 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, step
         const assembly a = {setup, state, frame, services};
         check_constraints(&a);
         check_attachments(&a);
-        check_rows(setup, state, frame);
+        // what makes no implicit step has speeds of its own
+        if (!stn_setup_integrator_solves(setup) && !stn_plugin_says(setup->plugin[STN_KIND_LAW], "explicit")) {
+            check_rows(setup, state, frame);
+        }
     }
 }
 

@@ -6,6 +6,9 @@
 local paths = { { 1, 2, 4 }, { 1, 4, 2, odd = true }, { 2, 1, 4, odd = true }, { 2, 4, 1 }, { 4, 1, 2 }, { 4, 2, 1, odd = true } }
 
 return function(size, cells)
+  for k = 1, 3 do
+    if not math.tointeger(cells[k]) or cells[k] < 1 then error(("cells: %g is no whole number of 1 or more"):format(cells[k]), 2) end
+  end
   local vertices, tetrahedra = {}, {}
   for k = 0, cells[3] do
     for j = 0, cells[2] do

@@ -458,3 +458,25 @@ stn.test("what cannot be measured is one clear line", function()
   plate:kinematic(function() return {} end)
   stn.fails(function() told:sensor { "imu", link = plate } end, "world:sensor: imu: link plate moves as it is told")
 end)
+
+stn.test("in quasistatic steps nothing accelerates: a slider that speeds up is carried by its weight", function()
+  local slider = files:write(".urdf", [[<robot name="lift"><link name="base"/>
+    <link name="slide"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="z" type="prismatic"><parent link="base"/><child link="slide"/><axis xyz="0 0 1"/><limit lower="-5" upper="5" effort="2000" velocity="100"/></joint></robot>]])
+  for _, pad in ipairs { false, true } do
+    local world <close> = stn.world { dt = 0.01, integrator = "quasistatic", solver = { "sap", tolerance = 1e-13 } }
+    local lift = world:load { slider, fixed = true }
+    local soft = pad and world:soft { box = { 0.1, 0.1, 0.1 }, cells = { 2, 2, 2 }, young = 1e6, density = 1000, xyz = { 0.05, 0, 0 },
+      attach = { link = { lift, "slide" }, nodes = "x_min" } }
+    local motor = world:controller { "joint_pd", target = lift, kp = 1000 }
+    local weight = (1 + (soft and soft:mass() or 0)) * g
+    local torque, wrench, unit = world:sensor { "joint_torque", joint = "lift/z" }, world:sensor { "force_torque", link = lift:link "slide" },
+      world:sensor { "imu", link = lift:link "slide" }
+    for step in world:run { steps = 20 } do
+      motor:set { position = { z = 0.2 * step.time ^ 2 } }
+      stn.near(torque:exact().torque, weight, 1e-4 * weight, "torque")
+      stn.near(wrench:exact().force[3], weight, 1e-4 * weight, "force")
+      stn.near(unit:exact().specific_force[3], g, 1e-12, "specific force")
+    end
+  end
+end)

@@ -514,3 +514,28 @@ stn.test("nothing that flies at a wall, or into a corner of it, passes within a 
     end
   end
 end)
+
+stn.test("soft bodies with layers stop where these meet, however far they go in a step", function()
+  for _, case in ipairs { { t = 5e-3, v = 0.47 }, { t = 5e-3, v = 0.93 }, { t = 2e-3, v = 0.5, dt = 0.01 }, { t = 2e-3, v = 2 }, { t = 5e-3, v = 0.47, rigid = true } } do
+    local world <close> = stn.world { dt = case.dt or 2e-3, gravity = { 0, 0, 0 } }
+    local function pad(at)
+      return world:soft { box = { 0.05, 0.05, 0.05 }, cells = { 2, 2, 2 }, young = 1e6, density = 1000, damping = 0.01, contact_thickness = case.t, xyz = at }
+    end
+    local a, count = pad { -0.035, 0, 0 }, case.rigid and 1 or 2
+    if case.rigid then
+      world:box { size = { 0.05, 0.05, 0.05 }, density = 1000, xyz = { 0.035, 0.007, 0.004 }, velocity = { -case.v, 0, 0 } }
+    else
+      pad { 0.035, 0.007, 0.004 }
+    end
+    local v, n = world:state().v, a.node_count
+    local first = #v - 3 * n * count
+    for i = 1, n * count do v[first + 3 * i - 2] = (i <= n and 1 or -1) * case.v end
+    world:set_state { v = v }
+    local touched = false
+    for step in world:run { seconds = 0.1 } do
+      assert(step.overlap_m < 1e-6, ("layers of %g m at %g m/s: %g m deep"):format(case.t, case.v, step.overlap_m))
+      touched = touched or step.contact_count > 0
+    end
+    assert(touched)
+  end
+end)

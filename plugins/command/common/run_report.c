@@ -372,7 +372,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     }
     if (s->captured > 0) {
         fprintf(stderr, "  %lld contact problem%s saved\n", (long long)s->captured, plural(s->captured));
-    } else if (session->capture_file != NULL) {
+    } else if (session->capture_file != NULL && strcmp(end->status, "error") != 0) {
         cli_run_tell_no_capture(session, "  ");
     }
     if (end->profile) {

@@ -87,26 +87,26 @@ static void cross(void *user, int32_t triangle) {
     }
 }
 
-/// How deep a point comes into a solid on its way: halfway from where it enters to where it leaves or stops, and there.
-/// Into a surface that is not solid: through it, or nearer to it at the end than the thickness.
+/// How deep a point comes into a skin on its way: through it where it is not solid, else into its core, halfway from
+/// where it enters to where it leaves or stops, and there; and into the layer of `thickness` around it at the end.
 static double depth_in_skin(const skin *s, stn_vec3 from, stn_vec3 along, double thickness) {
     passage w = {s, from, along, (double)INFINITY, (double)INFINITY};
     const stn_vec3 ends[2] = {from, stn_vec3_add(from, along)};
     const stn_aabb box = skin_box_of(ends, 2, 1e-9 * s->size);
-    double depth = 0.0;
+    double depth = thickness - skin_distance(s, ends[1], thickness);
     skin_visit(s, &box, cross, &w);
     if (!s->face->solid) {
-        return isfinite(fmin(w.enters, w.leaves)) ? (double)INFINITY : thickness - skin_distance(s, ends[1], thickness);
+        return isfinite(fmin(w.enters, w.leaves)) ? (double)INFINITY : depth;
     }
     if (!isfinite(w.enters)) {
-        return 0.0;
+        return depth;
     }
     const double stop = w.leaves > w.enters ? fmin(w.leaves, 1.0) : 1.0;
     const double looks[2] = {0.5 * (w.enters + stop), stop};
     for (int32_t k = 0; k < 2; k++) {
         double distance;
         if (skin_holds(s, stn_vec3_mul_add(from, looks[k], along), s->size, &distance)) {
-            depth = fmax(depth, distance);
+            depth = fmax(depth, thickness + distance);
         }
     }
     return depth;

@@ -80,7 +80,7 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
         if (c->patch < 0 && !(c->phi0 > 0.0)) { // faces are refused below
             return stn_fail(
                 err, STN_ERR_NUMERIC,
-                "contact %d (id %llx): phi0 = %g m must be > 0; a barrier keeps bodies apart that start apart",
+                "contact %d (id %llu): phi0 = %g m must be > 0; a barrier keeps bodies apart that start apart",
                 batch->constraint[i], (unsigned long long)c->id, c->phi0);
         }
     }

@@ -5,7 +5,7 @@
 
 static stn_status refuse(const stn_problem *problem, int32_t index, const char *name, double value, const char *unit,
                          const char *range, stn_error *err) {
-    return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): %s = %g %s must be %s", index,
+    return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llu): %s = %g %s must be %s", index,
                     (unsigned long long)problem->constraints[index].id, name, value, unit, range);
 }
 
@@ -13,13 +13,13 @@ static stn_status check(const stn_problem *problem, int32_t index, const law_rul
     const stn_constraint *c = &problem->constraints[index];
     if (c->set != STN_SET_CONE || c->rows != 3) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "constraint %d (id %llx): the law %s takes circular friction cones, not a set '%s' of %d rows",
+                        "constraint %d (id %llu): the law %s takes circular friction cones, not a set '%s' of %d rows",
                         index, (unsigned long long)c->id, rules->id, stn_constraint_set_name(c->set), c->rows);
     }
     if (rules->points_alone && c->patch >= 0) {
         return stn_fail(
             err, STN_ERR_UNSUPPORTED,
-            "contact %d (id %llx) is a face of a patch, whose pressure grows linearly with depth; the force "
+            "contact %d (id %llu) is a face of a patch, whose pressure grows linearly with depth; the force "
             "of law %s does not: take sap, lagged, similar or lagged_regularized",
             index, (unsigned long long)c->id, rules->id);
     }
@@ -48,7 +48,7 @@ static stn_status find_normal_speed(const stn_problem *problem, int32_t index, d
     if (isnan(c->vn0)) {
         if (problem->form == STN_FORM_LOCAL) {
             return stn_fail(err, STN_ERR_NUMERIC,
-                            "contact %d (id %llx): a lagged law needs vn0 or gamma_n0, and a local problem has no v0",
+                            "contact %d (id %llu): a lagged law needs vn0 or gamma_n0, and a local problem has no v0",
                             index, (unsigned long long)c->id);
         }
         double v_c[3];
@@ -63,7 +63,7 @@ static stn_status find_slip(const law_rules *rules, const stn_problem *problem, 
     const stn_constraint *c = &problem->constraints[index];
     if (problem->form == STN_FORM_LOCAL) {
         return stn_fail(err, STN_ERR_NUMERIC,
-                        "contact %d (id %llx): the law %s needs the velocity before the step, and a local problem "
+                        "contact %d (id %llu): the law %s needs the velocity before the step, and a local problem "
                         "has no v0: solve it in its global form",
                         index, (unsigned long long)c->id, rules->id);
     }

@@ -93,37 +93,37 @@ static stn_status check_contact(const stn_problem *problem, int32_t index, stn_e
     unsigned long long id = (unsigned long long)c->id;
     if (!stn_constraint_has_cone(c) || c->rows != 3) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "constraint %d (id %llx): the law sap takes friction cones, not a set '%s' of %d rows", index,
+                        "constraint %d (id %llu): the law sap takes friction cones, not a set '%s' of %d rows", index,
                         id, stn_constraint_set_name(c->set), c->rows);
     }
     for (int32_t a = 0; a < 3; a++) {
         if (!(R[a] > 0.0) || !isfinite(R[a])) {
             return stn_fail(
                 err, STN_ERR_NUMERIC,
-                "contact %d (id %llx): R[%s] = %g 1/kg must be > 0 and finite (k = %g N/m, tau_d = %g s, w = "
+                "contact %d (id %llu): R[%s] = %g 1/kg must be > 0 and finite (k = %g N/m, tau_d = %g s, w = "
                 "%g 1/kg); a rigid contact needs beta > 0",
                 index, id, rows[a], R[a], c->stiffness, c->relaxation_time, c->w);
         }
         if (!isfinite(v_hat[a])) {
             return stn_fail(err, STN_ERR_NUMERIC,
-                            "contact %d (id %llx): v_hat[%s] = %g m/s must be finite (phi0 = %g m)", index, id, rows[a],
+                            "contact %d (id %llu): v_hat[%s] = %g m/s must be finite (phi0 = %g m)", index, id, rows[a],
                             v_hat[a], c->phi0);
         }
     }
     double s[2], mu = scales(c, s);
     if (!(c->mu1 >= 0.0) || !(c->set == STN_SET_CONE || c->mu2 >= 0.0) || !isfinite(mu)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): mu = %g, %g must be >= 0 and finite", index, id,
+        return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llu): mu = %g, %g must be >= 0 and finite", index, id,
                         c->mu1, c->mu2);
     }
     if (c->set == STN_SET_CONE && R[0] != R[1]) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "contact %d (id %llx): R[t1] = %g and R[t2] = %g 1/kg differ; the law sap needs them equal",
+                        "contact %d (id %llu): R[t1] = %g and R[t2] = %g 1/kg differ; the law sap needs them equal",
                         index, id, R[0], R[1]);
     }
     double first = R[0] * s[0] * s[0], second = R[1] * s[1] * s[1];
     if (mu > 0.0 && s[0] > 0.0 && s[1] > 0.0 && fabs(first - second) > 1e-12 * first) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "contact %d (id %llx): mu = %g, %g with R[t1] = %g and R[t2] = %g 1/kg; the law sap needs "
+                        "contact %d (id %llu): mu = %g, %g with R[t1] = %g and R[t2] = %g 1/kg; the law sap needs "
                         "mu1^2 R[t1] = mu2^2 R[t2]",
                         index, id, c->mu1, c->mu2, R[0], R[1]);
     }

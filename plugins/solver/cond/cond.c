@@ -59,6 +59,13 @@ typedef struct update {
     double nu, u; // else nu (u (v' - v) + v - v_before) + v_before, and v_before becomes v
 } update;
 
+/// What is left of an iterate, and beside what it is small or large.
+typedef struct misfit {
+    double map, speed;     // the largest natural map of a contact, and speed of contacts [m/s]
+    double sum;            // natural maps of all contacts, in the units of momentum
+    double momentum, size; // of the momentum, and the momentum, in units in which A has the diagonal 1
+} misfit;
+
 /// A solve.
 typedef struct run {
     const cond_config *config;
@@ -81,7 +88,8 @@ typedef struct run {
     // impulses (row_count)
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
-    double *best_v, *best_gamma, error;
+    double *best_v, *best_gamma, error, best_part;
+    double size, speed; // of the first iterate, and of contacts as the load alone would move them [m/s]
     // by chunk, group of nodal contacts, group of units, body; by group of constraints
     sums *chunk_sums, *nodal_sums, *unit_sums, *body_sums;
     double *maps, *squares, *speeds;
@@ -418,32 +426,56 @@ static void measure_maps(void *user, int32_t index, int32_t worker) {
     s->speeds[index] = speed;
 }
 
-/// What is left of v and the impulses gamma', over what the tolerances allow; NaN for NaN.
-static double error_of(run *s, const sums *all) {
-    const stn_solve_control *control = s->control;
+/// Of v and the impulses gamma'.
+static misfit misfit_of(run *s, const sums *all) {
     const bool pushed = s->layout.problem->free_impulse != NULL; // then J v_star is not all there is: speeds at hand
-    double largest = 0.0, sum = 0.0, speed = s->contacts.speed;
+    misfit m = {
+        .speed = s->contacts.speed, .momentum = sqrt(all->momentum), .size = sqrt(fmax(all->inertia, all->impulse))};
     stn_parallel_for(s->threads, groups(s->contacts.count), measure_maps, s);
     for (int32_t k = 0; k < groups(s->contacts.count); k++) {
-        largest = s->maps[k] <= largest ? largest : s->maps[k];
-        sum += s->squares[k];
-        speed = pushed ? fmax(speed, s->speeds[k]) : speed;
+        m.map = s->maps[k] <= m.map ? m.map : s->maps[k];
+        m.sum += s->squares[k];
+        m.speed = pushed ? fmax(m.speed, s->speeds[k]) : m.speed;
     }
-    if (!isfinite(largest) || !isfinite(all->momentum + all->inertia + all->impulse)) {
+    m.map = sqrt(m.map);
+    m.sum = sqrt(m.sum);
+    return m;
+}
+
+/// The largest speed of a contact at the velocities v, and at v_star.
+static double speed_at(const run *s, const double *v) {
+    double speed = s->contacts.speed;
+    for (int32_t i = 0; i < s->contacts.count; i++) {
+        (void)cond_contact_residual(&s->contacts, i, s->coulomb, v, s->gamma, &speed);
+    }
+    return speed;
+}
+
+/// A misfit over what the tolerances allow; NaN for NaN.
+static double error_of(const run *s, const misfit *m) {
+    const stn_solve_control *control = s->control;
+    if (!isfinite(m->map + m->momentum + m->size)) {
         return (double)NAN;
     }
-    const double allowed = fmax(s->contacts.rounding, control->tolerance * speed);
-    const double map = sqrt(largest) / fmax(allowed, DBL_MIN);
-    const double absolute = sqrt(sum) / fmax(control->absolute_tolerance, DBL_MIN);
-    const double size = sqrt(fmax(all->inertia, all->impulse));
-    const double momentum =
-        sqrt(all->momentum) / fmax(control->tolerance * size + control->absolute_tolerance, DBL_MIN);
+    const double allowed = fmax(s->contacts.rounding, control->tolerance * m->speed);
+    const double map = m->map / fmax(allowed, DBL_MIN);
+    const double absolute = m->sum / fmax(control->absolute_tolerance, DBL_MIN);
+    const double momentum = m->momentum / fmax(control->tolerance * m->size + control->absolute_tolerance, DBL_MIN);
     const double contact = absolute < map ? absolute : map;
     return momentum <= contact ? contact : momentum;
 }
 
-static void keep_best(run *s, double error) {
+/// A misfit as a part of what the load alone does, by which iterates are compared: beside its own size, one that grows
+/// without bound would seem to become better. NaN for NaN.
+static double part_of(const run *s, const misfit *m) {
+    const double momentum = m->momentum / fmax(s->size, DBL_MIN);
+    const double map = m->map / fmax(fmax(s->speed, s->contacts.rounding), DBL_MIN);
+    return isfinite(momentum + map) ? fmax(momentum, map) : (double)NAN;
+}
+
+static void keep_best(run *s, double error, double part) {
     s->error = error;
+    s->best_part = part;
     memcpy(s->best_v, s->v, (size_t)s->layout.size * sizeof *s->v);
     memcpy(s->best_gamma, s->gamma_next, (size_t)s->layout.problem->row_count * sizeof *s->gamma_next);
 }
@@ -558,6 +590,9 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
             stn_parallel_for(s->threads, chunks, multiply_and_step, s);
         }
         stn_parallel_for(s->threads, bodies, begin_body, s);
+        if (info->iterations == 0) {
+            s->speed = speed_at(s, s->p);
+        }
         stn_parallel_for(s->threads, nodal, step_nodal, s);
         begin_impulses(s);
         cond_grips_solve(&s->grips, s->how, s->alpha, s->w, s->v, s->p, s->gamma_next);
@@ -573,7 +608,11 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         const bool balanced = momentum <= s->control->tolerance * size + s->control->absolute_tolerance;
         const bool last = info->iterations >= s->control->max_iterations || moved < s->config->velocity_threshold;
         if (balanced || last || info->iterations % CHECK == 0 || !isfinite(momentum)) {
-            const double error = error_of(s, &all);
+            const misfit m = misfit_of(s, &all);
+            if (info->iterations == 0) {
+                s->size = m.size;
+            }
+            const double error = error_of(s, &m), part = part_of(s, &m);
             // the proximal operator with momentum, and the last resorts, are slow but sure
             const bool sure = s->how == COND_PROXIMAL && s->acceleration == MOMENTUM, late = info->fallbacks > 1;
             const double enough = sure || late ? 0.95 : 0.5;
@@ -583,11 +622,11 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
                                 "large",
                                 error);
             }
-            if (error <= s->error) {
-                keep_best(s, error);
+            if (part <= s->best_part || error <= 1.0) {
+                keep_best(s, error, part);
                 best_at = info->iterations;
             } else if (s->coulomb && info->fallbacks == 0 && s->most > 0.5 && info->iterations - best_at >= CALM &&
-                       error > RISE * s->error && !last) {
+                       part > RISE * s->best_part && !last) {
                 s->most = s->most < 1.0 ? s->most - 0.2 : 0.9;
                 begin(s, s->best_v, s->best_gamma);
                 best_at = info->iterations;
@@ -601,7 +640,7 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
                 noted = s->error;
                 noted_at = info->iterations;
             }
-            if (!last && (!(error < 1e6 * s->error) || info->iterations - noted_at > PATIENCE)) {
+            if (!last && (!(part < 1e6 * s->best_part) || info->iterations - noted_at > PATIENCE)) {
                 if (!fall_back(s, info->fallbacks)) {
                     info->reason = "no progress";
                     const double digits = s->error * fmax(s->control->tolerance, DBL_MIN);
@@ -743,7 +782,8 @@ static stn_status solve(bool coulomb, const cond_config *config, const stn_probl
              .alpha = 1.0,
              .ahead = true,
              .most = 1.0,
-             .error = (double)INFINITY};
+             .error = (double)INFINITY,
+             .best_part = (double)INFINITY};
     stn_status status = set_up(&s, problem, err);
     if (status != STN_OK) {
         return status;

@@ -160,7 +160,7 @@ static stn_status pack_lanes_and_lines(sap_system *s, stn_error *err) {
     for (int32_t i = 0; i < s->batch.count; i++) {
         const stn_constraint *c = &problem->constraints[s->batch.constraint[i]];
         if ((law->ops->sets & 1u << c->set) == 0) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED, "constraint %d (id %llx): the law %s does not know the set '%s'",
+            return stn_fail(err, STN_ERR_UNSUPPORTED, "constraint %d (id %llu): the law %s does not know the set '%s'",
                             s->batch.constraint[i], (unsigned long long)c->id, law->id,
                             stn_constraint_set_name(c->set));
         }

@@ -13,7 +13,7 @@ local p = figures.declare {
   young = 0,         -- [Pa]; 0: 75 kPa of the mat, 1 MPa of the ball
   mu = 0.4,
   dt = 0.01,         -- [s]
-  seconds = 1.5,
+  seconds = stn.number { 1.5, min = 0.01, unit = "s" },
   log = "",          -- a CSV file: t, forward and inverse [N]
   plot = "",         -- an SVG file of both
 }

@@ -60,7 +60,12 @@ local function distance(a, b)
 end
 
 local rows = { { name = p.reference } }
-for name, count in p.runs:gmatch "(%w+):(%d+)" do rows[#rows + 1] = { name = name, count = math.tointeger(tonumber(count)) } end
+for word in p.runs:gmatch "%S+" do
+  local name, count = word:match "^([%w_]+):(%d+)$"
+  if not name then error(("runs: '%s' is no solver with its iterations, as cond:100"):format(word), 0) end
+  rows[#rows + 1] = { name = name, count = math.tointeger(tonumber(count)) }
+end
+if #rows == 1 then error("runs: name solvers with their iterations, as 'cond:100 xpbd:100'", 0) end
 for _, row in ipairs(rows) do row.MP, row.FE, row.TT, row.momentum, row.touching, row.pull = 0, 0, 0, 0, 0, 0 end
 local first, last = p.seeds > 0 and 1 or 0, p.seeds
 for seed = first, last do

@@ -11,8 +11,8 @@ local p = figures.declare {
   young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa; the paper's Ecoflex 00-50 has 83 kPa
   poisson = 0,    -- 0: by the seed, 0.4 to 0.49
   mu = 0,         -- 0: by the seed, 0.5 to 2.1
-  cells = 50,     -- along a finger
-  mass = 0.004,   -- of the block [kg]
+  cells = stn.number { 50, min = 1, max = 200 }, -- along a finger
+  mass = stn.number { 0.004, min = 1e-4, unit = "kg" }, -- of the block
   squeeze = 0.006, -- how far a finger goes beyond touch [m]
   lift = 0.05,    -- [m]
   dt = 0.01,      -- [s]
@@ -54,4 +54,5 @@ local rise = block:position()[3] - 0.02
 print(("E %.1f kPa, nu %.2f, mu %.2f: %d nodes, lifted by %.4f m, a finger presses with %.3f N"):format(young / 1e3, poisson, mu,
   fingers[1].node_count + fingers[2].node_count, rise, math.abs(pressing())))
 stn.check("the block is lifted", { value = rise, least = 0.8 * p.lift, unit = "m" })
+stn.check("and no higher", { value = rise, limit = 1.1 * p.lift, unit = "m" })
 stn.check("no step is unsolved", { value = sums.unsolved, limit = p.threshold > 0 and sums.steps or 0 })

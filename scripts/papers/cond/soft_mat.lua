@@ -10,9 +10,9 @@ local p = figures.declare {
   young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa
   poisson = 0,    -- 0: by the seed, 0.3 to 0.4
   mu = 0,         -- 0: by the seed, 0.1 to 0.5
-  cells = 26,     -- along an edge
-  size = 0.3,     -- edge of the mat [m]
-  thickness = 0.005, -- [m]
+  cells = stn.number { 26, min = 1, max = 200 }, -- along an edge
+  size = stn.number { 0.3, min = 0.05, max = 1, unit = "m" }, -- edge of the mat
+  thickness = stn.number { 0.005, min = 1e-4, max = 0.05, unit = "m" },
   damping = 0.0,  -- [s]
   dt = 0.01,      -- [s]
   fold = 4.0,     -- how long the fold takes [s]

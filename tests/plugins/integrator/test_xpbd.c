@@ -359,7 +359,36 @@ static void what_has_no_use_is_told(void **state) {
     stn_world_destroy(scene_world(context, &options));
     assert_int_equal(h.count, 1);
     assert_non_null(strstr(h.text, "solver nsgs is not used: integrator xpbd"));
-    // restitution, too, which the solver would use
+    // nor are contacts held
+    h = (heard){.part = "stiction"};
+    options = stn_world_options_default();
+    options.stiction = true;
+    stn_world_destroy(scene_world(context, &options));
+    assert_int_equal(h.count, 0);
+    options.integrator.id = "xpbd";
+    stn_world_destroy(scene_world(context, &options));
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.text, "integrator xpbd makes the step itself and holds no contact"));
+    // periods and overlaps are those of the sub-steps
+    const char *const parts[] = {"shorter than the step", "inside each other"};
+    for (int32_t i = 0; i < 2 * STN_COUNT(parts); i++) {
+        h = (heard){.part = parts[i % 2]};
+        options = stn_world_options_default();
+        options.integrator.id = i < 2 ? "xpbd" : "symplectic_euler";
+        stn_world *touching = scene_world(context, &options);
+        stn_geometry_spec round = stn_geometry_spec_default(stn_shape_sphere(0.1));
+        round.material.stiffness = i % 2 ? (double)INFINITY : 1e9;
+        scene_body(touching, "ball", 1.0, &round, stn_vec3_make(0.0, 0.0, 0.09));
+        scene_ground(touching);
+        assert_ok(stn_world_compile(touching, &err), err);
+        assert_true(stn_world_step(touching, &err) >= 0);
+        assert_int_equal(h.count, i < 2 ? 0 : 1);
+        stn_world_destroy(touching);
+    }
+    // restitution, which the solver would use
+    options = stn_world_options_default();
+    options.integrator.id = "xpbd";
+    options.solver.id = "nsgs";
     h = (heard){.part = "restitution"};
     stn_world *world = scene_world(context, &options);
     stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_sphere(0.1));

@@ -389,6 +389,67 @@ static void strict_failures_are_counted(void **state) {
     assert_true(unsolved <= 1);
 }
 
+/// Two long fingers on a light plate, which all of their nodes on one side touch.
+static void make_fingers(scene *s, stn_context *context, uint64_t seed) {
+    enum { LONG = 24 };
+    scene_begin(s, context, seed);
+    double A[36] = {0.0};
+    for (int32_t i = 0; i < 6; i++) {
+        A[7 * i] = i < 3 ? 1e-4 : 5e-7;
+    }
+    const int32_t plate = s->problem.tree_count;
+    scene_tree(s, 6, A);
+    for (int32_t side = 0; side < 2; side++) {
+        const cloud finger = scene_cloud(s, 2, 1, LONG, 1e5);
+        const double sign = side == 0 ? 1.0 : -1.0, one = 1.0;
+        const stn_mat3 frame = stn_contact_frame(stn_vec3_make(0.0, sign, 0.0));
+        for (int32_t k = 0; k < 3 * (LONG + 1); k++) {
+            const int32_t node = k % 3 + 6 * (k / 3) + 3 * (side == 0);
+            double rows[18];
+            scene_body_rows(stn_vec3_make(0.01 * (k % 3 - 1), -0.005 * sign, 0.01 * (k / 3 - LONG / 2)), &frame, 1.0,
+                            rows);
+            stn_constraint *c = scene_constraint(s, 3, plate, rows, -1, NULL);
+            c->J[1] = scene_support(s, finger.tree, 1, &node, &one, -1.0);
+            c->J[1].values = node_rows(s, &frame, -1.0);
+            c->mu1 = c->mu2 = scene_uniform(s, 0.5, 2.0);
+        }
+    }
+    scene_finish(s);
+}
+
+/// Contact takes energy, v . f >= v . A v, so that no speed of a solution exceeds |f|/m, m the mass of a node. What is
+/// not solved is no further away: the iterate that is left best may not be one that has grown beyond all bounds.
+static void what_is_left_unsolved_stays_near(void **state) {
+    fixture *f = *state;
+    int32_t unsolved = 0;
+    double furthest = 0.0;
+    for (int32_t seed = 1; seed <= 8; seed++) {
+        scene s;
+        make_fingers(&s, f->context, (uint64_t)seed);
+        stn_problem *p = &s.problem;
+        double *push = p->free_impulse = scene_reals(&s, p->nv, 0.0), square = 0.0;
+        for (int32_t i = 0; i < p->nv; i++) {
+            p->v_star[i] = 0.0;
+            push[i] = (i < 6 ? 0.0 : 1e-3) * scene_uniform(&s, -1.0, 1.0);
+            square += push[i] * push[i];
+        }
+        const double bound = sqrt(square) / 1e-3;
+        for (int32_t i = 0; i < STN_COUNT(ways); i++) {
+            choose(f, "cond", ways[i][0], ways[i][1], 1e-6);
+            const stn_status status = solve_into(f, p, 0, v_one, gamma_one);
+            assert_true(status == STN_OK || status == STN_NOT_CONVERGED);
+            unsolved += status != STN_OK;
+            for (int32_t k = 6; k < p->nv; k++) {
+                furthest = fmax(furthest, fabs(v_one[k]) / bound);
+            }
+            leave(f);
+        }
+        scene_end(&s);
+    }
+    assert_true(unsolved > 0); // else nothing is left to look at
+    assert_true(furthest > 0.0 && furthest <= 1.0);
+}
+
 // --------------------------------------------------------------------------------------------------------------
 // running
 
@@ -485,6 +546,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(step_sizes_are_safe, setup, teardown),
         cmocka_unit_test_setup_teardown(one_shot_dissipates_most, setup, teardown),
         cmocka_unit_test_setup_teardown(strict_failures_are_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_left_unsolved_stays_near, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_change_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_threshold_ends_early, setup, teardown),
     };
