@@ -16,8 +16,8 @@ local p = stn.params {
   reference = "cond",    -- solver of the reference
   reference_tolerance = 1e-8,
   references = 3,        -- seeds, from 1 on, that have a reference; IE is the mean over these
-  seeds = 3,             -- of the paper's COND and of ours, 1 to this; the paper has 20
-  few = 1,               -- seeds of all other rows
+  -- rows of COND with their numbers of seeds, from 1 on (the paper has 20): by the paper's rule, a tenth of its threshold, tolerances
+  rows = "chebyshev:3 momentum:3 none:1 barzilai_borwein:1 finer:1 1e-3:1 1e-6:1",
   captured = 1,          -- references that are captured
   every = 25,            -- step of it
   threshold = 1e-4,      -- velocity_threshold of COND [m/s]; table VI: 1e-6, III: 1e-5
@@ -28,6 +28,14 @@ local p = stn.params {
   files = "cond:1e-3 cond:1e-4 pgs:1e-4 apgd:1e-4 admm_split_ncp:1e-4 newton_ncp:1e-4 sap:1e-4", -- solvers on captured steps
   table = "",            -- a CSV file
 }
+local ruled = { chebyshev = { acceleration = "chebyshev" }, momentum = {}, none = { acceleration = "none" },
+  barzilai_borwein = { step_size = "barzilai_borwein" }, finer = { threshold = p.threshold / 10 } }
+local planned = {}
+for word in p.rows:gmatch "%S+" do
+  local name, seeds = word:match "^(.-):(%d+)$"
+  if not (ruled[name or ""] or tonumber(name)) then error(("rows: '%s' is no row with its seeds, as momentum:3 or 1e-3:1"):format(word), 0) end
+  planned[#planned + 1] = { name = name, seeds = math.tointeger(seeds) }
+end
 local script = (debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. p.scenario .. ".lua"
 local folder = os.tmpname()
 os.remove(folder)
@@ -135,18 +143,19 @@ end
 local list = {}
 for seed = 1, p.references do list[seed] = compare(references[seed], references[seed]) end
 mean("reference " .. p.reference, list)
-local threshold = p.threshold
-row(("cond chebyshev %g"):format(threshold), p.seeds, { acceleration = "chebyshev", threshold = threshold, tolerance = 1e-9 })
-row(("cond %g"):format(threshold), p.seeds, { threshold = threshold, tolerance = 1e-9 })
-row(("cond none %g"):format(threshold), p.few, { acceleration = "none", threshold = threshold, tolerance = 1e-9 })
-row(("cond bb %g"):format(threshold), p.few, { step_size = "barzilai_borwein", threshold = threshold, tolerance = 1e-9 })
-row(("cond %g"):format(threshold / 10), p.few, { threshold = threshold / 10, tolerance = 1e-9 })
-row("cond, tolerance 1e-3", p.few, { tolerance = 1e-3 })
-row("cond, tolerance 1e-6", p.few, { tolerance = 1e-6 })
+for _, plan in ipairs(planned) do
+  local settings = ruled[plan.name]
+  if settings then
+    settings.threshold, settings.tolerance = settings.threshold or p.threshold, 1e-9
+    row(("cond %s %g"):format(plan.name, settings.threshold), plan.seeds, settings)
+  else
+    row("cond, tolerance " .. plan.name, plan.seeds, { tolerance = plan.name })
+  end
+end
 for count in p.fixed:gmatch "%d+" do
-  row(("cond (%s)"):format(count), p.few, { iterations = count, tolerance = 1e-12 })
-  row(("cond chebyshev (%s)"):format(count), p.few, { iterations = count, tolerance = 1e-12, acceleration = "chebyshev" })
-  row(("splitting (%s)"):format(count), p.few, { iterations = count, tolerance = 1e-12, solver = "admm_split_ncp" })
+  row(("cond (%s)"):format(count), 1, { iterations = count, tolerance = 1e-12 })
+  row(("cond chebyshev (%s)"):format(count), 1, { iterations = count, tolerance = 1e-12, acceleration = "chebyshev" })
+  row(("splitting (%s)"):format(count), 1, { iterations = count, tolerance = 1e-12, solver = "admm_split_ncp" })
 end
 for solver, tolerance in p.full:gmatch "(%S+):(%S+)" do
   row(("%s, tolerance %s"):format(solver, tolerance), 1, { solver = solver, tolerance = tolerance, iterations = p.most })
