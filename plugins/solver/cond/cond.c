@@ -89,7 +89,7 @@ typedef struct run {
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
     double *best_v, *best_gamma, error, best_part;
-    double size, speed; // of the first iterate, and of contacts as the load alone would move them [m/s]
+    double size; // of the first iterate
     // by chunk, group of nodal contacts, group of units, body; by group of constraints
     sums *chunk_sums, *nodal_sums, *unit_sums, *body_sums;
     double *maps, *squares, *speeds;
@@ -442,15 +442,6 @@ static misfit misfit_of(run *s, const sums *all) {
     return m;
 }
 
-/// The largest speed of a contact at the velocities v, and at v_star.
-static double speed_at(const run *s, const double *v) {
-    double speed = s->contacts.speed;
-    for (int32_t i = 0; i < s->contacts.count; i++) {
-        (void)cond_contact_residual(&s->contacts, i, s->coulomb, v, s->gamma, &speed);
-    }
-    return speed;
-}
-
 /// A misfit over what the tolerances allow; NaN for NaN.
 static double error_of(const run *s, const misfit *m) {
     const stn_solve_control *control = s->control;
@@ -469,7 +460,7 @@ static double error_of(const run *s, const misfit *m) {
 /// without bound would seem to become better. NaN for NaN.
 static double part_of(const run *s, const misfit *m) {
     const double momentum = m->momentum / fmax(s->size, DBL_MIN);
-    const double map = m->map / fmax(fmax(s->speed, s->contacts.rounding), DBL_MIN);
+    const double map = m->map / fmax(fmax(s->contacts.speed, s->contacts.rounding), DBL_MIN);
     return isfinite(momentum + map) ? fmax(momentum, map) : (double)NAN;
 }
 
@@ -590,9 +581,6 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
             stn_parallel_for(s->threads, chunks, multiply_and_step, s);
         }
         stn_parallel_for(s->threads, bodies, begin_body, s);
-        if (info->iterations == 0) {
-            s->speed = speed_at(s, s->p);
-        }
         stn_parallel_for(s->threads, nodal, step_nodal, s);
         begin_impulses(s);
         cond_grips_solve(&s->grips, s->how, s->alpha, s->w, s->v, s->p, s->gamma_next);
