@@ -43,7 +43,7 @@ faults=$(
     "$stiction" validate integrator/midpoint -k "free fall" --json 2>/dev/null | keys | told "validate --json"
     "$stiction" replay r.html --json 2>/dev/null | keys | told "replay --json"
     "$stiction" plugins --json | keys | told "plugins --json"
-    for command in run test solve compare sweep info check convert plugins view replay validate new; do
+    for command in run test solve compare sweep info check convert plugins view replay validate new papers; do
         "$stiction" "$command" --help 2>&1 | sed -nE 's/^  (-[a-z]), (--[a-z-]+).*/\1|\2/p; s/^  (--[a-z-]+).*/\1/p' | while read -r option; do
             [ "$option" = '-h|--help' ] || grep -qE -e "(^|[^a-z-])($option)([^a-z-]|\$)" "$source"/docs/*.md ||
                 echo "$option: of stiction $command, stands in no page of docs/"

@@ -66,6 +66,9 @@ local function report(row)
   print(("%-22s %4d %6d  %9s  %9s  %8s  %9.3f %10s  %8.1f  %6d %6d"):format(row.solver, row.runs, row.steps, known("%.5f", row.MP),
     known("%.3f", row.IE), known("%.3f", row.DT), row.ST, row.delassus and ("(%.1f)"):format(row.delassus) or "", row.IN, row.unsolved, row.fallbacks))
   io.stdout:flush()
+  for _, value in ipairs { { "MP", "mm" }, { "IE", "mN" }, { "DT", "ms" }, { "ST", "ms" }, { "IN", "1" } } do
+    if row[value[1]] then stn.result(row.solver .. " " .. value[1], row[value[1]], value[2]) end
+  end
 end
 
 --- Sums of a run, beside the reference if there is one.
