@@ -71,15 +71,18 @@ static stn_status read_run(place *at, const cJSON *item, paper_run *run) {
     status = status == STN_OK ? text_of(at, item, "plot", false, &run->plot) : status;
     status = status == STN_OK ? text_of(at, item, "caption", run->plot != NULL, &run->caption) : status;
     status = status == STN_OK ? flag_of(at, item, "full", &run->full) : status;
-    status = status == STN_OK ? texts_of(at, item, "set", '=', "must be a list of texts, as \"mu=0.5\"", &run->set) : status;
-    return status == STN_OK ? texts_of(at, item, "options", '-', "must be a list of texts, as \"--profile\"", &run->options)
-                            : status;
+    status =
+        status == STN_OK ? texts_of(at, item, "set", '=', "must be a list of texts, as \"mu=0.5\"", &run->set) : status;
+    return status == STN_OK
+               ? texts_of(at, item, "options", '-', "must be a list of texts, as \"--profile\"", &run->options)
+               : status;
 }
 
 // --------------------------------------------------------------------------------------------------------------- rows
 
 static stn_status read_same(const place *at, const cJSON *row, paper_row *out) {
-    static const char *const names[PAPER_SAME_COUNT] = {"relative", "absolute", "factor", "at_most", "at_least", "range"};
+    static const char *const names[PAPER_SAME_COUNT] = {"relative", "absolute", "factor",
+                                                        "at_most",  "at_least", "range"};
     static const char advice[] = "must be one of {\"relative\": x}, {\"absolute\": x}, {\"factor\": x}, "
                                  "{\"range\": [x, y]}, \"at_most\", \"at_least\"";
     const cJSON *same = cJSON_GetObjectItemCaseSensitive(row, "same");
@@ -108,8 +111,8 @@ static stn_status read_same(const place *at, const cJSON *row, paper_row *out) {
 }
 
 static stn_status read_row(place *at, const paper_data *p, const cJSON *item, int32_t index, paper_row *row) {
-    static const char *const known[] = {"place", "quantity", "unit", "published", "run",
-                                        "result", "same", "why", "not_comparable"};
+    static const char *const known[] = {"place",  "quantity", "unit", "published",     "run",
+                                        "result", "same",     "why",  "not_comparable"};
     snprintf(at->where, sizeof at->where, "row %d", (int)index + 1);
     const char *run = NULL;
     stn_status status = check_names(at, item, known, STN_COUNT(known));
@@ -165,7 +168,8 @@ stn_status paper_read(stn_context *context, const char *path, paper_data *out, s
         return status;
     }
     const char *slash = strrchr(path, '/');
-    snprintf(out->folder, sizeof out->folder, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
+    snprintf(out->folder, sizeof out->folder, "%.*s", slash != NULL ? (int)(slash - path) : 1,
+             slash != NULL ? path : ".");
     place at = {.path = path, .where = "the paper", .err = err};
     status = check_names(&at, out->json, known, STN_COUNT(known));
     status = status == STN_OK ? text_of(&at, out->json, "name", true, &out->name) : status;

@@ -44,7 +44,7 @@ typedef struct paper_row {
 /// A paper. Texts are of `json`.
 typedef struct paper_data {
     cJSON *json;
-    char folder[STN_INPUT_PATH];           // of its file and scripts
+    char folder[STN_INPUT_PATH];          // of its file and scripts
     const char *name, *reference, *title; // "COND", "lee-2023", its title
     paper_run *runs;
     paper_row *rows;

@@ -6,8 +6,12 @@
 #include <string.h>
 
 const char *const paper_verdict_words[PAPER_VERDICT_COUNT] = {
-    [PAPER_HOLDS] = "holds",   [PAPER_DIFFERS] = "differs", [PAPER_UNEXPLAINED] = "differs, unexplained", [PAPER_NOT_COMPARABLE] = "not comparable",
-    [PAPER_FAILED] = "failed", [PAPER_NOT_RUN] = "not run",
+    [PAPER_HOLDS] = "holds",
+    [PAPER_DIFFERS] = "differs",
+    [PAPER_UNEXPLAINED] = "differs, unexplained",
+    [PAPER_NOT_COMPARABLE] = "not comparable",
+    [PAPER_FAILED] = "failed",
+    [PAPER_NOT_RUN] = "not run",
 };
 
 void paper_number(double value, const char *unit, char *text, size_t size) {
@@ -45,7 +49,8 @@ paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t n
     const cJSON *run = made != NULL ? cJSON_GetObjectItemCaseSensitive(made->answer, "run") : NULL;
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(run, "results");
     const cJSON *value = row->result != NULL ? cJSON_GetObjectItemCaseSensitive(results, row->result) : NULL;
-    const char *error = made != NULL ? cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(made->answer, "error")) : NULL;
+    const char *error =
+        made != NULL ? cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(made->answer, "error")) : NULL;
     out.ours = cJSON_IsNumber(value) ? value->valuedouble : (double)NAN;
     if (row->not_comparable != NULL) {
         snprintf(out.reason, sizeof out.reason, "%s", row->not_comparable);
@@ -54,8 +59,8 @@ paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t n
         snprintf(out.reason, sizeof out.reason, "--full runs it");
     } else if (error != NULL || isnan(out.ours)) {
         out.verdict = PAPER_FAILED;
-        snprintf(out.reason, sizeof out.reason, "%s: %s%s", p->runs[row->run].id, error != NULL ? error : "has no number ",
-                 error != NULL ? "" : row->result);
+        snprintf(out.reason, sizeof out.reason, "%s: %s%s", p->runs[row->run].id,
+                 error != NULL ? error : "has no number ", error != NULL ? "" : row->result);
     } else if (is_same(row, out.ours)) {
         out.verdict = PAPER_HOLDS;
     } else {

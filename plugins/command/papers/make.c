@@ -150,7 +150,8 @@ static bool done(void *user, const cli_job_end *end) {
         cli_json_add_text(answer, "key", key);
         cli_json_add_real(answer, "wall_s", end->seconds);
         char reason[512] = "", path[STN_INPUT_PATH];
-        if (run == NULL || end->outcome != CLI_JOB_EXITED || (end->code != STN_EXIT_DONE && end->code != STN_EXIT_CHECK_FAILED)) {
+        if (run == NULL || end->outcome != CLI_JOB_EXITED ||
+            (end->code != STN_EXIT_DONE && end->code != STN_EXIT_CHECK_FAILED)) {
             reason_of(end, said, reason, sizeof reason);
         }
         cli_json_add_text(answer, "error", reason[0] != '\0' ? reason : NULL);
@@ -158,8 +159,9 @@ static bool done(void *user, const cli_job_end *end) {
         char *text = cJSON_PrintUnformatted(answer);
         path_of(r, at->paper, at->run, ".json", path);
         t->status = stn_output_write(path, text, strlen(text), t->err);
+        cJSON_Delete(answer);
+        r->made[at->paper][at->run].answer = cJSON_Parse(text); // as it is read another time
         cJSON_free(text);
-        r->made[at->paper][at->run].answer = answer;
         r->made[at->paper][at->run].known = true;
     }
     stn_release(r->context, output);
@@ -201,7 +203,8 @@ static bool hear_git(void *user, const cli_job_end *end) {
 static stn_status find_commit(paper_report *r, stn_error *err) {
     char root[STN_INPUT_PATH];
     git_answer git = {root, r->commit, sizeof r->commit};
-    const cli_jobs jobs = {.count = 1, .at_once = 1, .limit_s = 10.0, .work = ask_git, .done = hear_git, .survives = true, .user = &git};
+    const cli_jobs jobs = {
+        .count = 1, .at_once = 1, .limit_s = 10.0, .work = ask_git, .done = hear_git, .survives = true, .user = &git};
     return stn_shipped_folder(root) ? cli_jobs_run(&jobs, err) : STN_OK;
 }
 

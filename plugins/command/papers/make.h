@@ -8,9 +8,9 @@
 
 /// What a run came to.
 typedef struct paper_made {
-    bool asked, known; // is it wanted; is there an answer
-    bool before;       // was it there already
-    cJSON *answer;     // {"key", "wall_s", "error", "run": what `stiction run --json` said, or null}
+    bool asked, known;          // is it wanted; is there an answer
+    bool before;                // was it there already
+    cJSON *answer;              // {"key", "wall_s", "error", "run": what `stiction run --json` said, or null}
     char chart[STN_INPUT_PATH]; // file of its chart; "": none
 } paper_made;
 

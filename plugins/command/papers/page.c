@@ -12,7 +12,8 @@
 #include "common/terminal.h"
 
 static const char style[] =
-    "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:1200px;padding:0 1em;color:#222;background:#fff}"
+    "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:1200px;padding:0 "
+    "1em;color:#222;background:#fff}"
     "h1{font-size:1.5em}h2{font-size:1.2em;margin-top:2em}table{border-collapse:collapse;width:100%}"
     "th,td{text-align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid #ddd}th{color:#666}"
     "td.number{white-space:nowrap}.verdict{font-weight:600;white-space:nowrap}"
@@ -88,7 +89,8 @@ static double seconds_of(const paper_report *r, int32_t paper) {
 
 static void put_rows(FILE *file, const paper_report *r, int32_t paper) {
     const struct paper_data *p = &r->papers[paper];
-    fputs("<table><tr><th>where</th><th>what</th><th>published</th><th>ours</th><th>verdict</th><th>remark</th></tr>\n", file);
+    fputs("<table><tr><th>where</th><th>what</th><th>published</th><th>ours</th><th>verdict</th><th>remark</th></tr>\n",
+          file);
     for (int32_t k = 0; k < p->row_count; k++) {
         const paper_row *row = &p->rows[k];
         const paper_judgement j = paper_judge(r, paper, k);
@@ -117,7 +119,8 @@ static void put_charts(FILE *file, const paper_report *r, int32_t paper) {
         size_t size = 0;
         stn_error ignored;
         const paper_made *made = &r->made[paper][k];
-        if (made->chart[0] == '\0' || !made->known || stn_read_regular(r->context, made->chart, 0, LARGEST, &svg, &size, &ignored) != STN_OK) {
+        if (made->chart[0] == '\0' || !made->known ||
+            stn_read_regular(r->context, made->chart, 0, LARGEST, &svg, &size, &ignored) != STN_OK) {
             continue;
         }
         const char *begin = strstr(svg, "<svg");
@@ -165,11 +168,15 @@ stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
         count(r, p, counts);
         seconds += seconds_of(r, p);
     }
-    fprintf(file, "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
-                  "<title>Results of papers</title><style>%s</style>\n<h1>Results of papers</h1>\n<p>", style);
+    fprintf(file,
+            "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
+            "<title>Results of papers</title><style>%s</style>\n<h1>Results of papers</h1>\n<p>",
+            style);
     put_counts(file, counts);
-    fprintf(file, "</p>\n<p class=note>stiction %s, commit %s, %s %s, %ld processors; the runs took %.0f s one after the other</p>\n",
-            STN_VERSION, r->commit[0] != '\0' ? r->commit : "unknown", machine.sysname, machine.machine, sysconf(_SC_NPROCESSORS_ONLN), seconds);
+    fprintf(file,
+            "</p>\n<p class=note>stiction %s, commit %s, %s %s, %ld processors; wall time of the runs %.1f s</p>\n",
+            STN_VERSION, r->commit[0] != '\0' ? r->commit : "unknown", machine.sysname, machine.machine,
+            sysconf(_SC_NPROCESSORS_ONLN), seconds);
     for (int32_t p = 0; p < r->paper_count; p++) {
         int32_t own[PAPER_VERDICT_COUNT] = {0};
         count(r, p, own);
@@ -179,7 +186,7 @@ stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
         put_text(file, r->papers[p].title);
         fprintf(file, " [%s]</h2>\n<p class=note>", r->papers[p].reference);
         put_counts(file, own);
-        fprintf(file, "; %.0f s</p>\n", seconds_of(r, p));
+        fprintf(file, "; %.1f s</p>\n", seconds_of(r, p));
         put_rows(file, r, p);
         put_checks(file, r, p);
         put_charts(file, r, p);
@@ -197,8 +204,9 @@ void paper_table(const paper_report *r, int32_t counts[PAPER_VERDICT_COUNT]) {
             char published[512], ours[96], line[2048];
             published_of(row, published, sizeof published);
             ours_of(row, &j, ours, sizeof ours);
-            snprintf(line, sizeof line, "  %-20s  %-10s  %s: %s; ours %s%s%s", paper_verdict_words[j.verdict], row->place, row->quantity, published,
-                     ours[0] != '\0' ? ours : "none", j.reason[0] != '\0' ? "; " : "", j.reason);
+            snprintf(line, sizeof line, "  %-20s  %-10s  %s: %s; ours %s%s%s", paper_verdict_words[j.verdict],
+                     row->place, row->quantity, published, ours[0] != '\0' ? ours : "none",
+                     j.reason[0] != '\0' ? "; " : "", j.reason);
             cli_print_cut(&terminal, line);
             counts[j.verdict]++;
         }

@@ -11,7 +11,6 @@
 #include "common/print.h"
 #include "page.h"
 
-
 /// Does the command name this paper, by name, reference or folder? None named: all.
 static bool is_named(const paper_data *p, const cli_list *names) {
     const char *slash = strrchr(p->folder, '/'), *folder = slash != NULL ? slash + 1 : p->folder;
@@ -25,11 +24,13 @@ static bool is_named(const paper_data *p, const cli_list *names) {
 
 static stn_status read_papers(paper_report *r, const char *from, const cli_list *names, stn_error *err) {
     char path[STN_INPUT_PATH], pattern[STN_INPUT_PATH + 64];
-    snprintf(pattern, sizeof pattern, "%s/*/paper.json", from != NULL ? from : stn_find_shipped("scripts/papers", path));
+    snprintf(pattern, sizeof pattern, "%s/*/paper.json",
+             from != NULL ? from : stn_find_shipped("scripts/papers", path));
     glob_t found = {0};
-    stn_status status = glob(pattern, 0, NULL, &found) == 0
-                            ? STN_OK
-                            : stn_fail(err, STN_ERR_FILE, "%s: no such file; --from FOLDER says where papers are", pattern);
+    stn_status status =
+        glob(pattern, 0, NULL, &found) == 0
+            ? STN_OK
+            : stn_fail(err, STN_ERR_FILE, "%s: no such file; --from FOLDER says where papers are", pattern);
     r->papers = stn_allocate(r->context, found.gl_pathc + 1, sizeof *r->papers);
     r->made = stn_allocate(r->context, found.gl_pathc + 1, sizeof *r->made);
     if (status == STN_OK && (r->papers == NULL || r->made == NULL)) {
@@ -89,16 +90,22 @@ static int run_papers(void *self, const stn_command_call *call) {
         {"full", 0, CLI_FLAG, NULL, "everything", &r.full},
         {"html", 0, CLI_TEXT, "FILE", "a page with all rows and charts", &html},
         {"from", 0, CLI_TEXT, "FOLDER", "folders with a paper.json each; scripts/papers of Stiction", &from},
-        {"keep", 0, CLI_TEXT, "FOLDER", "answers of runs and charts; those that are there are not made again; papers", &r.keep},
+        {"keep", 0, CLI_TEXT, "FOLDER", "answers of runs and charts; those that are there are not made again; papers",
+         &r.keep},
         {"fresh", 0, CLI_FLAG, NULL, "makes all runs again", &r.fresh},
         {"jobs", 'j', CLI_INT, "N", "runs at a time; as many as there are processors", &r.jobs},
         {"timeout", 0, CLI_REAL, "SECONDS", "wall time after which a run is ended, 3600", &r.timeout},
         {"quiet", 'q', CLI_FLAG, NULL, "no progress", &r.quiet},
     };
-    const cli_command command = {"papers", "[NAME...]",
-                                 "What papers publish, beside what comes out here: holds, differs, not comparable. Exit "
-                                 "1: a run failed, or a value differs and nobody knows why.",
-                                 options, STN_COUNT(options), 0, INT32_MAX};
+    const cli_command command = {
+        "papers",
+        "[NAME...]",
+        "What papers publish, beside what comes out here: holds, differs, not comparable. Exit "
+        "1: a run failed, or a value differs and nobody knows why.",
+        options,
+        STN_COUNT(options),
+        0,
+        INT32_MAX};
     cli_list names;
     int exit = cli_parse(&command, call->argc, call->argv, &names);
     if (exit != CLI_PROCEED) {

@@ -23,14 +23,15 @@ static const char script[] = "local stn = require 'stiction'\n"
                              "  f:close()\n"
                              "end\n";
 
-#define ROW(published, same, more)                                                                                  \
+#define ROW(published, same, more)                                                                                   \
     "{ \"place\": \"Table I\", \"quantity\": \"q\", \"unit\": \"m\", \"published\": " published ", \"run\": \"a\", " \
     "\"result\": \"two\", \"same\": " same more " }"
 
 static void write_paper(const char *runs, const char *rows) {
     char text[8192];
     snprintf(text, sizeof text,
-             "{ \"name\": \"TEST\", \"reference\": \"lee-2023\", \"title\": \"T <&> t\", \"runs\": { %s }, \"rows\": [ %s ] }\n",
+             "{ \"name\": \"TEST\", \"reference\": \"lee-2023\", \"title\": \"T <&> t\", \"runs\": { %s }, \"rows\": [ "
+             "%s ] }\n",
              runs, rows);
     assert_true(mkdir("p", 0777) == 0 || errno == EEXIST);
     assert_true(mkdir("p/test", 0777) == 0 || errno == EEXIST);
@@ -49,7 +50,8 @@ static void every_kind_of_same_is_judged(void **state) {
     } cases[] = {
         {ROW("2.1", "{ \"relative\": 0.05 }", ""), 0, "holds "},
         {ROW("2.1", "{ \"relative\": 0.04 }", ""), 1, "differs, unexplained"},
-        {ROW("2.1", "{ \"relative\": 0.04 }", ", \"why\": \"its mass is unknown\""), 0, "ours 2 m; its mass is unknown"},
+        {ROW("2.1", "{ \"relative\": 0.04 }", ", \"why\": \"its mass is unknown\""), 0,
+         "ours 2 m; its mass is unknown"},
         {ROW("2.25", "{ \"absolute\": 0.25 }", ""), 0, "holds "},
         {ROW("2.25", "{ \"absolute\": 0.24 }", ""), 1, "differs"},
         {ROW("4.0", "{ \"factor\": 2 }", ""), 0, "holds "},
@@ -63,8 +65,9 @@ static void every_kind_of_same_is_judged(void **state) {
         {ROW("\"about two\"", "{ \"range\": [1.5, 2.0] }", ""), 0, "q: about two; ours 2 m"},
         {ROW("\"about two\"", "{ \"range\": [2.01, 3] }", ""), 1, "differs"},
         {ROW("2.1", "\"at_least\"", ", \"not_comparable\": \"measured\""), 0, "not comparable"},
-        {"{ \"place\": \"Fig. 1\", \"quantity\": \"q\", \"unit\": \"1\", \"published\": 3, \"not_comparable\": \"bought\" }", 0,
-         "q: 3; ours none; bought"},
+        {"{ \"place\": \"Fig. 1\", \"quantity\": \"q\", \"unit\": \"1\", \"published\": 3, \"not_comparable\": "
+         "\"bought\" }",
+         0, "q: 3; ours none; bought"},
     };
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         write_paper(run_a, cases[i].row);
@@ -91,13 +94,14 @@ static void a_run_that_fails_is_a_row_and_the_others_go_on(void **state) {
                 "\"k\": { \"script\": \"s.lua\", \"set\": [\"mode=kill\"] }, \"n\": { \"script\": \"none.lua\" }",
                 ROW("2", "\"at_most\"", ""));
     stn_expect_part("papers --from p -q 2>&1", 2, "none.lua");
-    const char *const runs = "\"a\": { \"script\": \"s.lua\" }, \"e\": { \"script\": \"s.lua\", \"set\": [\"mode=error\"] },"
-                             "\"k\": { \"script\": \"s.lua\", \"set\": [\"mode=kill\"] }, \"f\": { \"script\": \"s.lua\", \"full\": true }";
-#define OF(run, result)                                                                                          \
-    "{ \"place\": \"-\", \"quantity\": \"" run "\", \"unit\": \"1\", \"published\": 2, \"run\": \"" run "\", \"result\": \"" \
-    result "\", \"same\": \"at_most\" }"
-    write_paper(runs, OF("e", "two") "," OF("k", "two") "," OF("a", "none") "," OF("a", "three") "," OF("f", "two") ","
-                OF("a", "two"));
+    const char *const runs =
+        "\"a\": { \"script\": \"s.lua\" }, \"e\": { \"script\": \"s.lua\", \"set\": [\"mode=error\"] },"
+        "\"k\": { \"script\": \"s.lua\", \"set\": [\"mode=kill\"] }, \"f\": { \"script\": \"s.lua\", \"full\": true }";
+#define OF(run, result)                                                                                 \
+    "{ \"place\": \"-\", \"quantity\": \"" run "\", \"unit\": \"1\", \"published\": 2, \"run\": \"" run \
+    "\", \"result\": \"" result "\", \"same\": \"at_most\" }"
+    write_paper(runs, OF("e", "two") "," OF("k", "two") "," OF("a", "none") "," OF("a", "three") "," OF(
+                          "f", "two") "," OF("a", "two"));
     const char *out = stn_run_to("papers --from p -q " QUIET, 1)->out;
     assert_non_null(strstr(out, "ours none; e: p/test/s.lua:3: no luck"));
     assert_non_null(strstr(out, "k: crashed by signal 9"));
@@ -123,7 +127,8 @@ static void answers_that_are_there_are_used(void **state) {
     assert_int_equal(calls(), 2);
     stn_expect_part("papers --from p -q --keep other " QUIET, 0, "holds 1");
     assert_int_equal(calls(), 3);
-    write_paper("\"a\": { \"script\": \"s.lua\", \"set\": [\"mode=check\"] }", ROW("2", "\"at_most\"", "")); // other settings
+    write_paper("\"a\": { \"script\": \"s.lua\", \"set\": [\"mode=check\"] }",
+                ROW("2", "\"at_most\"", "")); // other settings
     stn_expect_part("papers --from p -q " QUIET, 0, "holds 1");
     assert_int_equal(calls(), 4);
     write_file("papers/TEST.a.json", "half of an ans");
@@ -133,8 +138,9 @@ static void answers_that_are_there_are_used(void **state) {
 
 static void the_page_has_rows_charts_and_failed_checks(void **state) {
     (void)state;
-    write_paper("\"a\": { \"script\": \"s.lua\", \"set\": [\"mode=check\"], \"plot\": \"plot\", \"caption\": \"a < b\" }",
-                ROW("2", "\"at_most\"", ""));
+    write_paper(
+        "\"a\": { \"script\": \"s.lua\", \"set\": [\"mode=check\"], \"plot\": \"plot\", \"caption\": \"a < b\" }",
+        ROW("2", "\"at_most\"", ""));
     stn_expect_part("papers --from p -q --html page.html " QUIET, 0, "holds 1");
     stn_expect_part("papers --from p -q --html no/page.html 2>&1", 2, "no/");
     char page[1 << 16];
@@ -145,6 +151,7 @@ static void the_page_has_rows_charts_and_failed_checks(void **state) {
     assert_non_null(strstr(page, "T &lt;&amp;> t"));
     assert_non_null(strstr(page, "<svg id=\"drawn\"></svg><figcaption>a &lt; b</figcaption>"));
     assert_null(strstr(page, "<?xml"));
+    assert_non_null(strstr(page, "wall time of the runs 0."));
     assert_non_null(strstr(page, "the check failed: never"));
     assert_non_null(strstr(page, "at most 2 m"));
 }
@@ -168,7 +175,8 @@ static void wrong_papers_are_one_clear_line(void **state) {
         {"\"a\": { }", "", "run 'a': 'script' is missing"},
         {"\"a\": 3", "", "run 'a' must be an object"},
         {"\"a\": { \"script\": \"s.lua\", \"set\": [\"mode\"] }", "", "run 'a': 'set' must be a list of texts"},
-        {"\"a\": { \"script\": \"s.lua\", \"options\": [\"profile\"] }", "", "run 'a': 'options' must be a list of texts"},
+        {"\"a\": { \"script\": \"s.lua\", \"options\": [\"profile\"] }", "",
+         "run 'a': 'options' must be a list of texts"},
         {"\"a\": { \"script\": \"s.lua\", \"full\": 1 }", "", "run 'a': 'full' must be true or false"},
         {"\"a\": { \"script\": \"s.lua\", \"plot\": \"plot\" }", "", "run 'a': 'caption' is missing"},
         {run_a, "3", "row 1 must be an object"},
