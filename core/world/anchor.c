@@ -190,7 +190,7 @@ static void hold_joint(const holding *h, stn_constraint *c, anchor *a) {
 }
 
 stn_status stn_step_hold(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
-    if (!setup->options.stiction) {
+    if (!setup->options.stiction || stn_setup_integrator_solves(setup)) {
         return STN_OK;
     }
     holding h = {.setup = setup, .state = state, .frame = frame, .index = {.capacity = 16}};

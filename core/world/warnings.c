@@ -104,11 +104,14 @@ static void check_rows(const step_setup *setup, const state_view *state, const s
     const stn_model *model = setup->model;
     const stn_problem *p = &frame->problem;
     const stn_constraint *worst = NULL;
+    // where no implicit step is made contacts are driven out at another speed
+    const bool contacts =
+        !stn_setup_integrator_solves(setup) && !stn_plugin_says(setup->plugin[STN_KIND_LAW], "explicit");
     double speed = harmless;
     int32_t count = 0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        bool considered = c->kind == STN_CONSTRAINT_CONTACT || c->kind == STN_CONSTRAINT_JOINT_LIMIT;
+        bool considered = (c->kind == STN_CONSTRAINT_CONTACT && contacts) || c->kind == STN_CONSTRAINT_JOINT_LIMIT;
         double out = considered && isinf(c->stiffness) ? -c->phi0 / (p->dt + c->relaxation_time) : 0.0;
         count += out > harmless;
         if (out > speed) {
@@ -154,10 +157,7 @@ void stn_step_check_start(const step_setup *setup, const state_view *state, step
         const assembly a = {setup, state, frame, services};
         check_constraints(&a);
         check_attachments(&a);
-        // what makes no implicit step has speeds of its own
-        if (!stn_setup_integrator_solves(setup) && !stn_plugin_says(setup->plugin[STN_KIND_LAW], "explicit")) {
-            check_rows(setup, state, frame);
-        }
+        check_rows(setup, state, frame);
     }
 }
 

@@ -44,3 +44,15 @@ for _, solver in ipairs(stn.plugins "solver") do
     assert(ball:contact_force(floor).normal_force == 0, "it is off the floor")
   end)
 end
+
+-- From rest, without an impulse at first and hardly a speed that the load gives by itself, an iteration begins with next to nothing.
+for _, solver in ipairs { "cond", "cond_proximal", "sap" } do
+  stn.test("a large stiff block falls to the ground from just above it: " .. solver, function()
+    local world <close> = stn.world { dt = 0.01, solver = { solver } }
+    world:ground { mu = 0.5 }
+    local block = world:soft { box = { 10, 10, 10 }, cells = { 4, 4, 4 }, young = 1e9, density = 1000, xyz = { 0, 0, 5 + 9e-4 } }
+    for step in world:run { steps = 40 } do assert(step.converged, ("step %d is unsolved"):format(step.index)) end
+    stn.near(world:state().v[3], 0, 1e-6, "it rests [m/s]")
+    stn.near(block:position()[3] - 5, 0, 1e-3, "on the ground [m]")
+  end)
+end

@@ -295,3 +295,16 @@ stn.test("steps repeat to the last bit, also after a snapshot and in a clone", f
   world:restore(snapshot)
   assert(run(world, 20) == ended, "after a snapshot")
 end)
+
+stn.test("stiction = true changes nothing", function()
+  local ends = {}
+  for _, stiction in ipairs { false, true } do
+    local world <close> = stn.world { dt = 0.01, integrator = "xpbd", stiction = stiction }
+    world:ground { mu = 0.5, rpy = { 0, 0.2, 0 } }
+    world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, rpy = { 0, 0.2, 0 }, xyz = { 0.05 * math.sin(0.2), 0, 0.05 * math.cos(0.2) } }
+    for _ in world:run { seconds = 0.5 } do end
+    ends[#ends + 1] = world:state()
+  end
+  stn.near(ends[1].q, ends[2].q, 0)
+  stn.near(ends[1].v, ends[2].v, 0)
+end)

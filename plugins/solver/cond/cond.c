@@ -88,8 +88,8 @@ typedef struct run {
     // impulses (row_count)
     double *gamma, *gamma_before, *gamma_next;
     // the best iterate so far
-    double *best_v, *best_gamma, error, best_part;
-    double size; // of the first iterate
+    double *best_v, *best_gamma, error;
+    double least_rest; // of all iterates
     // by chunk, group of nodal contacts, group of units, body; by group of constraints
     sums *chunk_sums, *nodal_sums, *unit_sums, *body_sums;
     double *maps, *squares, *speeds;
@@ -456,17 +456,14 @@ static double error_of(const run *s, const misfit *m) {
     return momentum <= contact ? contact : momentum;
 }
 
-/// A misfit as a part of what the load alone does, by which iterates are compared: beside its own size, one that grows
-/// without bound would seem to become better. NaN for NaN.
-static double part_of(const run *s, const misfit *m) {
-    const double momentum = m->momentum / fmax(s->size, DBL_MIN);
-    const double map = m->map / fmax(fmax(s->contacts.speed, s->contacts.rounding), DBL_MIN);
-    return isfinite(momentum + map) ? fmax(momentum, map) : (double)NAN;
+/// All that is left, in the units of momentum. Errors are beside the size of their iterate, so that one that grows
+/// without bound would seem to become better; this grows with it.
+static double rest_of(const misfit *m) {
+    return hypot(m->momentum, m->sum);
 }
 
-static void keep_best(run *s, double error, double part) {
+static void keep_best(run *s, double error) {
     s->error = error;
-    s->best_part = part;
     memcpy(s->best_v, s->v, (size_t)s->layout.size * sizeof *s->v);
     memcpy(s->best_gamma, s->gamma_next, (size_t)s->layout.problem->row_count * sizeof *s->gamma_next);
 }
@@ -597,10 +594,9 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
         const bool last = info->iterations >= s->control->max_iterations || moved < s->config->velocity_threshold;
         if (balanced || last || info->iterations % CHECK == 0 || !isfinite(momentum)) {
             const misfit m = misfit_of(s, &all);
-            if (info->iterations == 0) {
-                s->size = m.size;
-            }
-            const double error = error_of(s, &m), part = part_of(s, &m);
+            const double error = error_of(s, &m), rest = rest_of(&m);
+            const bool grown = rest > RISE * s->least_rest;
+            s->least_rest = fmin(s->least_rest, rest);
             // the proximal operator with momentum, and the last resorts, are slow but sure
             const bool sure = s->how == COND_PROXIMAL && s->acceleration == MOMENTUM, late = info->fallbacks > 1;
             const double enough = sure || late ? 0.95 : 0.5;
@@ -610,11 +606,11 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
                                 "large",
                                 error);
             }
-            if (part <= s->best_part || error <= 1.0) {
-                keep_best(s, error, part);
+            if (error <= s->error && (!grown || error <= 1.0)) {
+                keep_best(s, error);
                 best_at = info->iterations;
             } else if (s->coulomb && info->fallbacks == 0 && s->most > 0.5 && info->iterations - best_at >= CALM &&
-                       part > RISE * s->best_part && !last) {
+                       (error > RISE * s->error || grown) && !last) {
                 s->most = s->most < 1.0 ? s->most - 0.2 : 0.9;
                 begin(s, s->best_v, s->best_gamma);
                 best_at = info->iterations;
@@ -628,7 +624,8 @@ static stn_status iterate(run *s, stn_solve_info *info, stn_error *err) {
                 noted = s->error;
                 noted_at = info->iterations;
             }
-            if (!last && (!(part < 1e6 * s->best_part) || info->iterations - noted_at > PATIENCE)) {
+            if (!last &&
+                (!(error < 1e6 * s->error) || rest > 1e6 * s->least_rest || info->iterations - noted_at > PATIENCE)) {
                 if (!fall_back(s, info->fallbacks)) {
                     info->reason = "no progress";
                     const double digits = s->error * fmax(s->control->tolerance, DBL_MIN);
@@ -771,7 +768,7 @@ static stn_status solve(bool coulomb, const cond_config *config, const stn_probl
              .ahead = true,
              .most = 1.0,
              .error = (double)INFINITY,
-             .best_part = (double)INFINITY};
+             .least_rest = (double)INFINITY};
     stn_status status = set_up(&s, problem, err);
     if (status != STN_OK) {
         return status;
