@@ -357,11 +357,13 @@ static void drop_tied(const step_setup *setup, stn_contact_set *set, int32_t fir
 
 /// Do both belong to one cloud of nodes, whose surfaces do not move by themselves? The velocities of its nodes then
 /// tell how fast its contacts are.
-static bool are_of_one_cloud(const step_setup *setup, const step_frame *frame, const stn_contact_pair *pair) {
+static bool are_of_one_cloud(const step_setup *setup, const state_view *state, const stn_contact_pair *pair) {
     const stn_model *model = setup->model;
     const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
-    return a->shape.type == STN_SHAPE_SURFACE && b->shape.type == STN_SHAPE_SURFACE && !frame->has_belts &&
-           model->node_tree[a->node] == model->node_tree[b->node];
+    return a->shape.type == STN_SHAPE_SURFACE && b->shape.type == STN_SHAPE_SURFACE &&
+           model->node_tree[a->node] == model->node_tree[b->node] &&
+           stn_vec3_norm(surface_velocity(state, pair->geometry_a)) == 0.0 &&
+           stn_vec3_norm(surface_velocity(state, pair->geometry_b)) == 0.0;
 }
 
 /// Most points of a cloud move against each other by much less than the fastest ones: what the pair's margin comes to
@@ -400,7 +402,7 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             pairs[i].geometry_b = setup->collider[f->b];
             stn_step_describe_pair(setup, s->state, frame, &pairs[i]);
             pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
-            pairs[i].reach = are_of_one_cloud(setup, frame, &pairs[i]) ? reach_by_speed(s, &pairs[i], speed) : NULL;
+            pairs[i].reach = are_of_one_cloud(setup, s->state, &pairs[i]) ? reach_by_speed(s, &pairs[i], speed) : NULL;
         }
         frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
         stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], &scene, pairs, size, set, err);

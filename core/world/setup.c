@@ -70,15 +70,32 @@ static stn_status create_plugins(step_setup *setup, const stn_world_options *opt
             return status;
         }
     }
-    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
-    const char *const chosen[] = {options->solver.id, options->law.id}, *const kinds[] = {"solver", "law"};
-    for (int32_t i = 0; i < STN_COUNT(chosen); i++) {
-        if (chosen[i] != NULL && stn_setup_integrator_solves(setup)) {
-            stn_log(setup->context, STN_LOG_WARNING, "%s %s is not used: integrator %s makes the step itself", kinds[i],
-                    chosen[i], integrator->desc->id);
+    setup->solver_chosen = options->solver.id != NULL;
+    setup->law_chosen = options->law.id != NULL && setup->plugin[STN_KIND_LAW] != NULL;
+    return check_integrator(setup, setup->plugin[STN_KIND_INTEGRATOR], err);
+}
+
+/// What was asked for and has no use beside the integrator.
+static void tell_unused(const step_setup *setup) {
+    const stn_law law = stn_setup_law(setup);
+    if (stn_setup_integrator_solves(setup)) {
+        const char *integrator = setup->plugin[STN_KIND_INTEGRATOR]->desc->id;
+        const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW};
+        const bool chosen[] = {setup->solver_chosen, setup->law_chosen};
+        for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+            if (chosen[i]) {
+                stn_log(setup->context, STN_LOG_WARNING, "%s %s is not used: integrator %s makes the step itself",
+                        stn_kind_name(kinds[i]), setup->plugin[kinds[i]]->desc->id, integrator);
+            }
         }
+        if (setup->options.stiction) {
+            stn_log(setup->context, STN_LOG_WARNING,
+                    "stiction: integrator %s makes the step itself and holds no contact", integrator);
+        }
+    } else if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) { // which anchors ask for
+        stn_log(setup->context, STN_LOG_WARNING,
+                "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
     }
-    return check_integrator(setup, integrator, err);
 }
 
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {
@@ -110,14 +127,7 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
     setup->options.solver = setup->options.law = setup->options.contact = setup->options.integrator =
         setup->options.factor = (stn_plugin_choice){0};
     if (status == STN_OK) {
-        stn_law law = stn_setup_law(setup);
-        if (setup->options.stiction && stn_setup_integrator_solves(setup)) {
-            stn_log(context, STN_LOG_WARNING, "stiction: integrator %s makes the step itself and holds no contact",
-                    setup->plugin[STN_KIND_INTEGRATOR]->desc->id);
-        } else if (setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) { // which anchors ask for
-            stn_log(context, STN_LOG_WARNING,
-                    "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
-        }
+        tell_unused(setup);
         setup->slip_tolerance = law_slip_tolerance(setup->plugin[STN_KIND_LAW]);
         status = stn_setup_describe(setup, err);
     }
@@ -313,5 +323,8 @@ stn_status stn_setup_put_integrator(step_setup *setup, stn_instance *integrator,
     instance_keep(integrator);
     stn_instance_destroy(before);
     stn_release(setup->context, parameters);
+    if (stn_setup_integrator_solves(setup)) {
+        tell_unused(setup);
+    }
     return STN_OK;
 }

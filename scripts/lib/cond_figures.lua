@@ -5,7 +5,7 @@ local cond_figures = {}
 
 --- Parameters of the solver, beside those of a scenario.
 cond_figures.params = {
-  tolerance = 1e-6,
+  tolerance = stn.number { 1e-6, min = 0, max = 1 },
   threshold = 0,      -- velocity_threshold of cond [m/s]
   acceleration = stn.choice { "momentum", "chebyshev", "none" }, -- of cond
   step_size = stn.choice { "frobenius", "barzilai_borwein" },    -- of cond

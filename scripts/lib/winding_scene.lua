@@ -1,19 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The cable of paper COND [lee-2023], section V-C5: a post, a cable that is held in a fixture, and the way of the hand that winds it.
 -- Sizes and way are those of the paper's released demonstration.
+local stn = require "stiction"
 local figures = require "cond_figures"
 local winding_scene = {}
 
 --- Parameters of a script, beside those of cond_figures.
 winding_scene.params = {
-  young = 0,      -- [Pa]; 0: by the seed, 4 to 5 MPa; the paper's cable has 2.954 MPa
-  poisson = 0,    -- 0: by the seed, 0.4 to 0.49
-  mu = 0,         -- 0: by the seed, 0.5 to 1.5
+  young = stn.number { 0, min = 0, unit = "Pa" },      -- 0: by the seed, 4 to 5 MPa; the paper's cable has 2.954 MPa
+  poisson = stn.number { 0, min = 0, max = 0.499 },    -- 0: by the seed, 0.4 to 0.49
+  mu = stn.number { 0, min = 0, max = 10 },         -- 0: by the seed, 0.5 to 1.5
   turns = 1.0,    -- round the post
   raise = 2.0,    -- how long the cable is swung up [s]
   wind = 8.0,     -- how long a turn takes [s]
   damping = 0.01, -- [s]
-  dt = 0.01,      -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
 }
 
 local radius = 0.002 -- of the cable, which is 0.4 m long [m]

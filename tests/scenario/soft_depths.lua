@@ -516,16 +516,19 @@ stn.test("nothing that flies at a wall, or into a corner of it, passes within a 
 end)
 
 stn.test("soft bodies with layers stop where these meet, however far they go in a step", function()
-  for _, case in ipairs { { t = 5e-3, v = 0.47 }, { t = 5e-3, v = 0.93 }, { t = 2e-3, v = 0.5, dt = 0.01 }, { t = 2e-3, v = 2 }, { t = 5e-3, v = 0.47, rigid = true } } do
+  -- beside: thin pads that pass each other 3 or 5 mm apart, in the layers but not in the pads
+  for _, case in ipairs { { t = 5e-3, v = 0.47 }, { t = 5e-3, v = 0.93 }, { t = 2e-3, v = 0.5, dt = 0.01 }, { t = 2e-3, v = 2 }, { t = 5e-3, v = 0.47, rigid = true },
+    { t = 5e-3, v = 2, beside = true }, { t = 5e-3, v = 8, beside = true }, { t = 5e-3, v = 20, beside = true }, { t = 5e-3, v = 8, beside = true, rigid = true } } do
+    local wide, far, y = case.beside and 0.01 or 0.05, case.beside and 0.02 or 0.035, case.beside and (case.rigid and 0.053 or 0.055) or 0.007
     local world <close> = stn.world { dt = case.dt or 2e-3, gravity = { 0, 0, 0 } }
     local function pad(at)
-      return world:soft { box = { 0.05, 0.05, 0.05 }, cells = { 2, 2, 2 }, young = 1e6, density = 1000, damping = 0.01, contact_thickness = case.t, xyz = at }
+      return world:soft { box = { wide, 0.05, 0.05 }, cells = { 2, 2, 2 }, young = 1e6, density = 1000, damping = 0.01, contact_thickness = case.t, xyz = at }
     end
-    local a, count = pad { -0.035, 0, 0 }, case.rigid and 1 or 2
+    local a, count = pad { -far, 0, 0 }, case.rigid and 1 or 2
     if case.rigid then
-      world:box { size = { 0.05, 0.05, 0.05 }, density = 1000, xyz = { 0.035, 0.007, 0.004 }, velocity = { -case.v, 0, 0 } }
+      world:box { size = { wide, 0.05, 0.05 }, density = 1000, xyz = { far, y, 0.004 }, velocity = { -case.v, 0, 0 } }
     else
-      pad { 0.035, 0.007, 0.004 }
+      pad { far, y, 0.004 }
     end
     local v, n = world:state().v, a.node_count
     local first = #v - 3 * n * count

@@ -8,10 +8,11 @@
 STN_BEGIN_C
 
 // What sensors measure of the last step: means over it, as its contacts and accelerations (v - v0)/dt have them, at the
-// poses of its start, so that they balance to rounding; with integrators other than symplectic_euler up to O(dt). To be
-// asked by an observer, or before anything changes the state. STN_ERR_SEQUENCE before the first step and after a reset
-// or restore, STN_ERR_ARGUMENT for no such link or joint, STN_ERR_UNSUPPORTED for kinematic bodies and where a weld,
-// ball or distance constraint passes by the link.
+// poses of its start, so that they balance to rounding; with integrators other than symplectic_euler up to O(dt).
+// Quasistatic steps have no accelerations; what unactuated_mass_scale resists with is no force that a sensor feels. To
+// be asked by an observer, or before anything changes the state. STN_ERR_SEQUENCE before the first step and after a
+// reset or restore, STN_ERR_ARGUMENT for no such link or joint, STN_ERR_UNSUPPORTED for kinematic bodies and where a
+// weld, ball or distance constraint passes by the link.
 
 /// Can the link be measured in the steps to come, with `forces` also what carries it? Errors as above, before any step.
 /// [setup]

@@ -42,6 +42,15 @@ static stn_status text_of(const place *at, const cJSON *object, const char *name
     return *out != NULL && (*out)[0] != '\0' ? STN_OK : wrong(at, name, "must be a text");
 }
 
+/// Names are parts of file names.
+static stn_status check_name(const place *at, const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const size_t length = strlen(name);
+    return length > 0 && length <= 60 && strspn(name, letters) == length
+               ? STN_OK
+               : wrong(at, name, "must be a name of up to 60 letters, digits, _ and -");
+}
+
 static stn_status flag_of(const place *at, const cJSON *object, const char *name, bool *out) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     *out = cJSON_IsTrue(item);
@@ -66,7 +75,12 @@ static stn_status read_run(place *at, const cJSON *item, paper_run *run) {
     static const char *const known[] = {"script", "set", "options", "plot", "caption", "full"};
     snprintf(at->where, sizeof at->where, "run '%.60s'", item->string);
     run->id = item->string;
-    stn_status status = check_names(at, item, known, STN_COUNT(known));
+    stn_status status = check_name(at, item->string);
+    for (const cJSON *before = item->prev; before != NULL && before->next != NULL && status == STN_OK;
+         before = before->prev) { // the first one's is the last
+        status = strcmp(before->string, item->string) != 0 ? STN_OK : wrong(at, item->string, "is there twice");
+    }
+    status = status == STN_OK ? check_names(at, item, known, STN_COUNT(known)) : status;
     status = status == STN_OK ? text_of(at, item, "script", true, &run->script) : status;
     status = status == STN_OK ? text_of(at, item, "plot", false, &run->plot) : status;
     status = status == STN_OK ? text_of(at, item, "caption", run->plot != NULL, &run->caption) : status;
@@ -127,7 +141,8 @@ static stn_status read_row(place *at, const paper_data *p, const cJSON *item, in
         return status;
     }
     const cJSON *published = cJSON_GetObjectItemCaseSensitive(item, "published");
-    row->published = cJSON_IsNumber(published) ? published->valuedouble : (double)NAN;
+    const double value = cJSON_IsNumber(published) ? published->valuedouble : (double)NAN;
+    row->published = isfinite(value) ? value : (double)NAN;
     row->text = cJSON_GetStringValue(published);
     if (isnan(row->published) && row->text == NULL) {
         return wrong(at, "published", "must be a number, or a text");
@@ -173,6 +188,7 @@ stn_status paper_read(stn_context *context, const char *path, paper_data *out, s
     place at = {.path = path, .where = "the paper", .err = err};
     status = check_names(&at, out->json, known, STN_COUNT(known));
     status = status == STN_OK ? text_of(&at, out->json, "name", true, &out->name) : status;
+    status = status == STN_OK ? check_name(&at, out->name) : status;
     status = status == STN_OK ? text_of(&at, out->json, "reference", true, &out->reference) : status;
     status = status == STN_OK ? text_of(&at, out->json, "title", true, &out->title) : status;
     const cJSON *runs = cJSON_GetObjectItemCaseSensitive(out->json, "runs");

@@ -42,7 +42,7 @@ static bool is_same(const paper_row *row, double ours) {
 }
 
 paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t number) {
-    const struct paper_data *p = &report->papers[paper];
+    const paper_data *p = &report->papers[paper];
     const paper_row *row = &p->rows[number];
     paper_judgement out = {.verdict = PAPER_NOT_COMPARABLE, .ours = (double)NAN};
     const paper_made *made = row->run >= 0 ? &report->made[paper][row->run] : NULL;
@@ -54,7 +54,7 @@ paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t n
     out.ours = cJSON_IsNumber(value) ? value->valuedouble : (double)NAN;
     if (row->not_comparable != NULL) {
         snprintf(out.reason, sizeof out.reason, "%s", row->not_comparable);
-    } else if (!made->known) {
+    } else if (made->answer == NULL) {
         out.verdict = PAPER_NOT_RUN;
         snprintf(out.reason, sizeof out.reason, "--full runs it");
     } else if (error != NULL || isnan(out.ours)) {

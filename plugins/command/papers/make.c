@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // dladdr, fts
 #include "make.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +16,7 @@
 #include "common/jobs.h"
 #include "common/print.h"
 
-enum { MOST_WORDS = 256, LARGEST = 1 << 24 };
+enum { LARGEST = 1 << 24 };
 
 typedef struct todo_run {
     int32_t paper, run;
@@ -32,29 +35,71 @@ static void path_of(const paper_report *r, int32_t paper, int32_t run, const cha
     snprintf(path, STN_INPUT_PATH, "%s/%s.%s%s", r->keep, r->papers[paper].name, r->papers[paper].runs[run].id, ending);
 }
 
-/// What decides what a run says: its words, its script, and what runs it.
-static stn_status key_of(const paper_report *r, int32_t paper, int32_t run, char key[32], stn_error *err) {
-    const struct paper_data *p = &r->papers[paper];
-    char script[2 * STN_INPUT_PATH], *bytes = NULL;
-    size_t size = 0;
-    snprintf(script, sizeof script, "%s/%s", p->folder, p->runs[run].script);
-    stn_status status = stn_read_regular(r->context, script, 0, LARGEST, &bytes, &size, err);
-    if (status != STN_OK) {
-        return status;
+// -------------------------------------------------------------------------------------------------------------- stamp
+
+static int by_name(const FTSENT **a, const FTSENT **b) {
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/// Adds the files at a path and below it, by name, size and time of change.
+static uint64_t add_files(uint64_t hash, char *path) {
+    char *const roots[] = {path, NULL};
+    FTS *tree = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+    for (FTSENT *file; tree != NULL && (file = fts_read(tree)) != NULL;) {
+        if (file->fts_info == FTS_F && strcmp(file->fts_name, "paper.json") != 0) { // of it the key has what counts
+            const struct stat *is = file->fts_statp;
+            const int64_t facts[3] = {(int64_t)is->st_size, (int64_t)is->st_mtim.tv_sec, (int64_t)is->st_mtim.tv_nsec};
+            hash = stn_hash(hash, file->fts_path, strlen(file->fts_path) + 1);
+            hash = stn_hash(hash, facts, sizeof facts);
+        }
     }
-    uint64_t hash = stn_hash(0, bytes, size);
-    stn_release(r->context, bytes);
-    const cJSON *word;
-    cJSON_ArrayForEach(word, p->runs[run].set) {
-        hash = stn_hash(hash, word->valuestring, strlen(word->valuestring) + 1);
+    if (tree != NULL) {
+        fts_close(tree);
     }
-    cJSON_ArrayForEach(word, p->runs[run].options) {
-        hash = stn_hash(hash, word->valuestring, strlen(word->valuestring) + 1);
+    return hash;
+}
+
+/// Of all that answers depend on besides their words: scripts, models, plugins and the library.
+static uint64_t find_stamp(const paper_report *r) {
+    char root[STN_INPUT_PATH], path[2 * STN_INPUT_PATH];
+    uint64_t hash = stn_hash(0, STN_VERSION, strlen(STN_VERSION));
+    static const char *const folders[] = {"scripts", "models"};
+    for (int32_t i = 0; i < STN_COUNT(folders) && stn_shipped_folder(root); i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        hash = add_files(hash, path);
     }
-    hash = stn_hash(hash, r->commit, strlen(r->commit));
-    hash = stn_hash(hash, STN_VERSION, strlen(STN_VERSION));
+    for (int32_t p = 0; p < r->paper_count; p++) { // elsewhere with --from
+        snprintf(path, sizeof path, "%s", r->papers[p].folder);
+        hash = add_files(hash, path);
+    }
+    static const char own = 0; // of this plugin, which lies beside the others
+    stn_status (*const of_library)(const char *, const void *, size_t, stn_error *) = stn_output_write;
+    const void *addresses[] = {&own, NULL};
+    memcpy(&addresses[1], &of_library, sizeof addresses[1]); // a function's address as one of data
+    for (int32_t i = 0; i < STN_COUNT(addresses); i++) {
+        Dl_info found;
+        if (dladdr(addresses[i], &found) != 0 && found.dli_fname != NULL) {
+            snprintf(path, sizeof path, "%s", found.dli_fname);
+            char *slash = strrchr(path, '/');
+            if (i == 0 && slash != NULL) {
+                *slash = '\0';
+            }
+            hash = add_files(hash, path);
+        }
+    }
+    return hash;
+}
+
+static void key_of(const paper_report *r, int32_t paper, int32_t run, char key[32]) {
+    const paper_run *of = &r->papers[paper].runs[run];
+    const cJSON *const lists[] = {of->set, of->options}, *word;
+    uint64_t hash = stn_hash(r->stamp, of->script, strlen(of->script) + 1);
+    for (int32_t i = 0; i < STN_COUNT(lists); i++) {
+        cJSON_ArrayForEach(word, lists[i]) {
+            hash = stn_hash(hash, word->valuestring, strlen(word->valuestring) + 1);
+        }
+    }
     snprintf(key, 32, "%016llx", (unsigned long long)hash);
-    return STN_OK;
 }
 
 /// The answer of a run that is there and still holds; NULL: there is none, or the run failed.
@@ -82,26 +127,32 @@ static cJSON *find_answer(const paper_report *r, int32_t paper, int32_t run, con
 static int work(void *user, int32_t index) {
     const todo *t = user;
     const todo_run *at = &t->runs[index];
-    const struct paper_data *p = &t->report->papers[at->paper];
+    const paper_data *p = &t->report->papers[at->paper];
     const paper_run *run = &p->runs[at->run];
     char script[2 * STN_INPUT_PATH], plot[STN_INPUT_PATH + 64], chart[STN_INPUT_PATH];
     snprintf(script, sizeof script, "%s/%s", p->folder, run->script);
-    char *words[MOST_WORDS] = {(char *)"stiction", (char *)"run", script, (char *)"--quiet", (char *)"--json"};
-    int32_t count = 5;
+    const int32_t most = 8 + cJSON_GetArraySize(run->options) + 2 * cJSON_GetArraySize(run->set);
+    char **words = stn_allocate(t->report->context, (size_t)most, sizeof *words);
+    if (words == NULL) {
+        fprintf(stderr, "out of memory\n");
+        return STN_EXIT_BAD_INPUT;
+    }
+    int32_t count = 0;
+    const char *const first[] = {"stiction", "run", script, "--quiet", "--json"};
+    for (int32_t i = 0; i < STN_COUNT(first); i++) {
+        words[count++] = (char *)first[i];
+    }
     const cJSON *word;
     cJSON_ArrayForEach(word, run->options) {
-        if (count < MOST_WORDS - 4) {
-            words[count++] = word->valuestring;
-        }
+        words[count++] = word->valuestring;
     }
     cJSON_ArrayForEach(word, run->set) {
-        if (count < MOST_WORDS - 4) {
-            words[count++] = (char *)"--set";
-            words[count++] = word->valuestring;
-        }
+        words[count++] = (char *)"--set";
+        words[count++] = word->valuestring;
     }
     if (run->plot != NULL) {
         path_of(t->report, at->paper, at->run, ".svg", chart);
+        (void)unlink(chart); // that of another run
         snprintf(plot, sizeof plot, "%s=%s", run->plot, chart);
         words[count++] = (char *)"--set";
         words[count++] = plot;
@@ -143,9 +194,7 @@ static bool done(void *user, const cli_job_end *end) {
     if (output == NULL || said == NULL) {
         t->status = stn_fail(t->err, STN_ERR_MEMORY, "out of memory");
     } else {
-        t->status = key_of(r, at->paper, at->run, key, t->err);
-    }
-    if (t->status == STN_OK) {
+        key_of(r, at->paper, at->run, key);
         cJSON *answer = cJSON_CreateObject(), *run = cJSON_Parse(output);
         cli_json_add_text(answer, "key", key);
         cli_json_add_real(answer, "wall_s", end->seconds);
@@ -162,7 +211,6 @@ static bool done(void *user, const cli_job_end *end) {
         cJSON_Delete(answer);
         r->made[at->paper][at->run].answer = cJSON_Parse(text); // as it is read another time
         cJSON_free(text);
-        r->made[at->paper][at->run].known = true;
     }
     stn_release(r->context, output);
     stn_release(r->context, said);
@@ -215,6 +263,7 @@ stn_status paper_make(paper_report *r, stn_error *err) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be made: %s", r->keep, strerror(errno));
     }
     stn_status status = find_commit(r, err);
+    r->stamp = find_stamp(r);
     int32_t most = 1;
     for (int32_t p = 0; p < r->paper_count; p++) {
         most += r->papers[p].run_count;
@@ -228,14 +277,12 @@ stn_status paper_make(paper_report *r, stn_error *err) {
         for (int32_t k = 0; k < r->papers[p].run_count && status == STN_OK; k++) {
             paper_made *made = &r->made[p][k];
             char key[32];
-            status = key_of(r, p, k, key, err);
-            made->asked = r->full || !r->papers[p].runs[k].full;
-            made->answer = status == STN_OK && !r->fresh ? find_answer(r, p, k, key) : NULL;
-            made->known = made->before = made->answer != NULL;
+            key_of(r, p, k, key);
+            made->answer = r->fresh ? NULL : find_answer(r, p, k, key);
             if (r->papers[p].runs[k].plot != NULL) {
                 path_of(r, p, k, ".svg", made->chart);
             }
-            if (made->asked && !made->known) {
+            if (made->answer == NULL && (r->full || !r->papers[p].runs[k].full)) {
                 runs[t.count++] = (todo_run){p, k};
             }
         }

@@ -8,9 +8,7 @@
 
 /// What a run came to.
 typedef struct paper_made {
-    bool asked, known;          // is it wanted; is there an answer
-    bool before;                // was it there already
-    cJSON *answer;              // {"key", "wall_s", "error", "run": what `stiction run --json` said, or null}
+    cJSON *answer; // {"key", "wall_s", "error", "run": what `stiction run --json` said, or null}; NULL: was not run
     char chart[STN_INPUT_PATH]; // file of its chart; "": none
 } paper_made;
 
@@ -22,6 +20,7 @@ typedef struct paper_report {
     int32_t paper_count;
     const char *keep; // folder of answers and charts
     char commit[64];  // of the source tree, "": unknown
+    uint64_t stamp;   // of what answers depend on besides their words
     bool full, fresh, quiet;
     int32_t jobs;
     double timeout; // of a run [s]

@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/print.h"
+#include "common/markup.h"
 #include "common/stream.h"
 #include "common/terminal.h"
 
@@ -24,23 +24,8 @@ static const char style[] =
 
 static const char *const classes[PAPER_VERDICT_COUNT] = {"holds", "differs", "unexplained", "none", "failed", "none"};
 
-/// Text as text of a page.
 static void put_text(FILE *file, const char *text) {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        default:
-            fputc(*text, file);
-        }
-    }
+    cli_put_markup(file, text, strlen(text), false);
 }
 
 static void published_of(const paper_row *row, char *text, size_t size) {
@@ -88,7 +73,7 @@ static double seconds_of(const paper_report *r, int32_t paper) {
 }
 
 static void put_rows(FILE *file, const paper_report *r, int32_t paper) {
-    const struct paper_data *p = &r->papers[paper];
+    const paper_data *p = &r->papers[paper];
     fputs("<table><tr><th>where</th><th>what</th><th>published</th><th>ours</th><th>verdict</th><th>remark</th></tr>\n",
           file);
     for (int32_t k = 0; k < p->row_count; k++) {
@@ -119,7 +104,7 @@ static void put_charts(FILE *file, const paper_report *r, int32_t paper) {
         size_t size = 0;
         stn_error ignored;
         const paper_made *made = &r->made[paper][k];
-        if (made->chart[0] == '\0' || !made->known ||
+        if (made->chart[0] == '\0' || made->answer == NULL ||
             stn_read_regular(r->context, made->chart, 0, LARGEST, &svg, &size, &ignored) != STN_OK) {
             continue;
         }
@@ -133,19 +118,39 @@ static void put_charts(FILE *file, const paper_report *r, int32_t paper) {
     }
 }
 
-/// Checks of the scripts that failed.
-static void put_checks(FILE *file, const paper_report *r, int32_t paper) {
+/// Calls `tell` for every run that failed, whether or not a row looks at it, and every check of a script that failed;
+/// how many.
+static int32_t find_failures(const paper_report *r, int32_t paper, FILE *file,
+                             void (*tell)(FILE *file, const char *what, const char *run, const char *text)) {
+    int32_t count = 0;
     for (int32_t k = 0; k < r->papers[paper].run_count; k++) {
-        const cJSON *run = cJSON_GetObjectItemCaseSensitive(r->made[paper][k].answer, "run"), *check;
+        const char *id = r->papers[paper].runs[k].id;
+        const cJSON *answer = r->made[paper][k].answer, *check;
+        const cJSON *run = cJSON_GetObjectItemCaseSensitive(answer, "run");
+        const char *error = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "error"));
+        if (error != NULL) {
+            tell(file, "run failed", id, error);
+            count++;
+        }
         cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(run, "checks")) {
             const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(check, "name"));
             if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(check, "ok")) && name != NULL) {
-                fprintf(file, "<p class=failed>%s: the check failed: ", r->papers[paper].runs[k].id);
-                put_text(file, name);
-                fputs("</p>\n", file);
+                tell(file, "check failed", id, name);
+                count++;
             }
         }
     }
+    return count;
+}
+
+static void put_failure(FILE *file, const char *what, const char *run, const char *text) {
+    fprintf(file, "<p class=failed>%s: %s: ", what, run);
+    put_text(file, text);
+    fputs("</p>\n", file);
+}
+
+static void print_failure(FILE *file, const char *what, const char *run, const char *text) {
+    fprintf(file, "  %-20s  %s: %s\n", what, run, text);
 }
 
 stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
@@ -188,13 +193,14 @@ stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
         put_counts(file, own);
         fprintf(file, "; %.1f s</p>\n", seconds_of(r, p));
         put_rows(file, r, p);
-        put_checks(file, r, p);
+        (void)find_failures(r, p, file, put_failure);
         put_charts(file, r, p);
     }
     return cli_finish_stream(&output, file, path, err);
 }
 
-void paper_table(const paper_report *r, int32_t counts[PAPER_VERDICT_COUNT]) {
+int32_t paper_table(const paper_report *r, int32_t counts[PAPER_VERDICT_COUNT]) {
+    int32_t failed = 0;
     const cli_terminal terminal = cli_terminal_of_stdout();
     for (int32_t p = 0; p < r->paper_count; p++) {
         printf("%s%s\n", p > 0 ? "\n" : "", r->papers[p].name);
@@ -210,8 +216,10 @@ void paper_table(const paper_report *r, int32_t counts[PAPER_VERDICT_COUNT]) {
             cli_print_cut(&terminal, line);
             counts[j.verdict]++;
         }
+        failed += find_failures(r, p, stdout, print_failure);
     }
     putchar('\n');
     put_counts(stdout, counts);
     putchar('\n');
+    return failed;
 }

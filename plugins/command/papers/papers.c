@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction papers: what papers publish, beside what comes out here. README.md
 #include <glob.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/jobs.h"
 #include "common/options.h"
@@ -40,6 +39,11 @@ static stn_status read_papers(paper_report *r, const char *from, const cli_list 
     for (size_t i = 0; i < found.gl_pathc && status == STN_OK; i++) {
         paper_data *p = &r->papers[r->paper_count];
         status = paper_read(r->context, found.gl_pathv[i], p, err);
+        for (int32_t k = 0; k < r->paper_count && status == STN_OK; k++) {
+            if (strcmp(r->papers[k].name, p->name) == 0) { // their answers would lie in the same files
+                status = stn_fail(err, STN_ERR_FILE, "%s: another paper is called %s, too", found.gl_pathv[i], p->name);
+            }
+        }
         if (status == STN_OK) {
             const size_t length = strlen(known);
             snprintf(known + length, sizeof known - length, "%s%s", length > 0 ? ", " : "", p->name);
@@ -101,7 +105,7 @@ static int run_papers(void *self, const stn_command_call *call) {
         "papers",
         "[NAME...]",
         "What papers publish, beside what comes out here: holds, differs, not comparable. Exit "
-        "1: a run failed, or a value differs and nobody knows why.",
+        "1: a run or a check of one failed, or a value differs and nobody knows why.",
         options,
         STN_COUNT(options),
         0,
@@ -125,12 +129,12 @@ static int run_papers(void *self, const stn_command_call *call) {
         stn_status status = stn_context_create(NULL, &r.context, &err);
         status = status == STN_OK ? read_papers(&r, from, &names, &err) : status;
         status = status == STN_OK ? paper_make(&r, &err) : status;
-        int32_t counts[PAPER_VERDICT_COUNT] = {0};
+        int32_t counts[PAPER_VERDICT_COUNT] = {0}, failures = 0;
         if (status == STN_OK) {
-            paper_table(&r, counts);
+            failures = paper_table(&r, counts);
             status = html != NULL ? paper_page(&r, html, &err) : STN_OK;
         }
-        exit = counts[PAPER_FAILED] + counts[PAPER_UNEXPLAINED] > 0 ? STN_EXIT_CHECK_FAILED : STN_EXIT_DONE;
+        exit = counts[PAPER_FAILED] + counts[PAPER_UNEXPLAINED] + failures > 0 ? STN_EXIT_CHECK_FAILED : STN_EXIT_DONE;
         if (status != STN_OK) {
             exit = cli_fail_status(&command, &err);
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/markup.h"
 #include "common/stream.h"
 #include "test.h"
 
@@ -15,77 +16,16 @@ typedef struct tally {
     double seconds;
 } tally;
 
-/// Length of the UTF-8 character at `text` that XML may hold, 0 when there is none.
-static size_t character_length(const unsigned char *text, size_t left) {
-    unsigned char c = text[0];
-    if (c < 0x80) {
-        return c >= 0x20 || c == '\n' || c == '\t' || c == '\r' ? 1 : 0;
-    }
-    size_t length = c >= 0xc2 && c <= 0xdf ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
-    if (length == 0 || length > left) {
-        return 0;
-    }
-    static const unsigned char first_bits[] = {0, 0, 0x1f, 0x0f, 0x07};
-    uint32_t code = c & first_bits[length];
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    bool legal = code >= least[length] && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) && code != 0xfffe &&
-                 code != 0xffff;
-    return legal ? length : 0;
-}
-
-/// What XML cannot hold becomes U+FFFD. In an attribute line ends are written as references, or readers make them
-/// spaces.
-static void put(FILE *to, const char *text, size_t size, bool attribute) {
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t i = 0; i < size;) {
-        size_t length = character_length(bytes + i, size - i);
-        if (length == 0) {
-            fputs("\xef\xbf\xbd", to);
-            i++;
-            continue;
-        }
-        switch (bytes[i]) {
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        case '\r':
-            fputs("&#13;", to);
-            break;
-        case '\n':
-            fputs(attribute ? "&#10;" : "\n", to);
-            break;
-        default:
-            fwrite(bytes + i, 1, length, to);
-        }
-        i += length;
-    }
-}
-
 static void put_attribute(FILE *to, const char *name, const char *value) {
     fprintf(to, " %s=\"", name);
-    put(to, value, strlen(value), true);
+    cli_put_markup(to, value, strlen(value), true);
     putc('"', to);
 }
 
 static void put_output(FILE *to, const char *element, const cli_test_result *r, cli_test_text which) {
     if (r->text[which] != NULL) {
         fprintf(to, "      <%s>", element);
-        put(to, r->text[which], r->size[which], false);
+        cli_put_markup(to, r->text[which], r->size[which], false);
         fprintf(to, "</%s>\n", element);
     }
 }
@@ -98,7 +38,7 @@ static void put_case(FILE *to, const cli_test_result *r) {
     size_t length = strlen(file), ending = length > 4 && strcmp(file + length - 4, ".lua") == 0 ? 4 : 0;
     fputs(" classname=\"", to);
     for (size_t i = strspn(file, "./"); i < length - ending; i++) {
-        put(to, file[i] == '/' ? "." : &file[i], 1, true);
+        cli_put_markup(to, file[i] == '/' ? "." : &file[i], 1, true);
     }
     putc('"', to);
     fprintf(to, " time=\"%.6f\">\n", r->seconds);
@@ -113,11 +53,11 @@ static void put_case(FILE *to, const cli_test_result *r) {
         } else { // the reason as text, and where to look
             put_attribute(to, "type", r->broken ? "error" : "check");
             putc('>', to);
-            put(to, reason, strlen(reason), false);
+            cli_put_markup(to, reason, strlen(reason), false);
             for (int i = CLI_TEST_RECORDING; i <= CLI_TEST_CAPSULE; i++) {
                 if (r->text[i] != NULL) {
                     fprintf(to, "\n%s: ", i == CLI_TEST_RECORDING ? "recording" : "capsule");
-                    put(to, r->text[i], r->size[i], false);
+                    cli_put_markup(to, r->text[i], r->size[i], false);
                 }
             }
             fprintf(to, "</%s>\n", element);

@@ -63,7 +63,20 @@ typedef struct passage {
     const skin *skin;
     stn_vec3 from, along;
     double enters, leaves; // first, as parts of the way; infinite: never
+    double nearest2;       // square of the way's distance to the triangles
 } passage;
+
+/// Square of the distance of the segments p + s d and q + t e, s and t from 0 to 1.
+static double segments_apart2(stn_vec3 p, stn_vec3 d, stn_vec3 q, stn_vec3 e) {
+    const stn_vec3 r = stn_vec3_sub(p, q);
+    const double dd = stn_vec3_dot(d, d), ee = stn_vec3_dot(e, e), de = stn_vec3_dot(d, e);
+    const double dr = stn_vec3_dot(d, r), er = stn_vec3_dot(e, r), area = dd * ee - de * de;
+    double s = area > 0.0 ? fmin(fmax((de * er - dr * ee) / area, 0.0), 1.0) : 0.0;
+    const double t = ee > 0.0 ? fmin(fmax((de * s + er) / ee, 0.0), 1.0) : 0.0;
+    s = dd > 0.0 ? fmin(fmax((de * t - dr) / dd, 0.0), 1.0) : 0.0;
+    const stn_vec3 apart = stn_vec3_mul_add(stn_vec3_mul_add(r, s, d), -t, e);
+    return stn_vec3_dot(apart, apart);
+}
 
 static void cross(void *user, int32_t triangle) {
     passage *w = user;
@@ -71,30 +84,39 @@ static void cross(void *user, int32_t triangle) {
     skin_facet_of(w->skin, triangle, &f);
     const double height = stn_vec3_dot(f.normal, stn_vec3_sub(w->from, f.corner[0]));
     const double up = stn_vec3_dot(f.normal, w->along), t = -height / up;
-    if (!(t >= 0.0 && t <= 1.0)) {
-        return;
+    const double looks[3] = {0.0, 1.0, t >= 0.0 && t <= 1.0 ? t : 0.0}; // the ends, and where it passes the plane
+    double distance2 = (double)INFINITY;
+    for (int32_t i = 0; i < 3; i++) {
+        double weight[3];
+        const stn_vec3 at = stn_vec3_mul_add(w->from, looks[i], w->along);
+        skin_nearest_on(f.corner, at, weight);
+        stn_vec3 nearest = stn_vec3_zero();
+        for (int32_t k = 0; k < 3; k++) {
+            nearest = stn_vec3_mul_add(nearest, weight[k], f.corner[k]);
+        }
+        const stn_vec3 apart = stn_vec3_sub(nearest, at);
+        distance2 = stn_vec3_dot(apart, apart);
+        w->nearest2 = fmin(w->nearest2, distance2);
     }
-    double weight[3];
-    const stn_vec3 at = stn_vec3_mul_add(w->from, t, w->along);
-    skin_nearest_on(f.corner, at, weight);
-    stn_vec3 nearest = stn_vec3_zero();
     for (int32_t k = 0; k < 3; k++) {
-        nearest = stn_vec3_mul_add(nearest, weight[k], f.corner[k]);
+        const stn_vec3 edge = stn_vec3_sub(f.corner[(k + 1) % 3], f.corner[k]);
+        w->nearest2 = fmin(w->nearest2, segments_apart2(w->from, w->along, f.corner[k], edge));
     }
-    if (stn_vec3_norm(stn_vec3_sub(nearest, at)) <= 1e-9 * w->skin->size) {
+    if (t >= 0.0 && t <= 1.0 && sqrt(distance2) <= 1e-9 * w->skin->size) {
         double *first = up < 0.0 ? &w->enters : &w->leaves;
         *first = fmin(*first, t);
     }
 }
 
-/// How deep a point comes into a skin on its way: through it where it is not solid, else into its core, halfway from
-/// where it enters to where it leaves or stops, and there; and into the layer of `thickness` around it at the end.
+/// How deep a point comes into a skin on its way. A surface that is not solid is passed, or the layer of `thickness`
+/// around it is entered. In a solid it is looked at halfway from where the way enters the core to where it leaves or
+/// stops, and there.
 static double depth_in_skin(const skin *s, stn_vec3 from, stn_vec3 along, double thickness) {
-    passage w = {s, from, along, (double)INFINITY, (double)INFINITY};
+    passage w = {s, from, along, (double)INFINITY, (double)INFINITY, thickness * thickness};
     const stn_vec3 ends[2] = {from, stn_vec3_add(from, along)};
-    const stn_aabb box = skin_box_of(ends, 2, 1e-9 * s->size);
-    double depth = thickness - skin_distance(s, ends[1], thickness);
+    const stn_aabb box = skin_box_of(ends, 2, thickness + 1e-9 * s->size);
     skin_visit(s, &box, cross, &w);
+    double depth = thickness - sqrt(w.nearest2);
     if (!s->face->solid) {
         return isfinite(fmin(w.enters, w.leaves)) ? (double)INFINITY : depth;
     }

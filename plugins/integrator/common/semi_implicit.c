@@ -20,9 +20,6 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
     } else if (turning_tree_is(view->model, tree)) {
         formed->bias_rule[t] = STN_BIAS_POLAR;
         status = turning_tree_impulse(view, t, formed, room, impulse, err);
-        if (status < 0) {
-            return status;
-        }
     } else {
         stn_spatial *scratch = (stn_spatial *)(void *)room;
         double *bias = (double *)(scratch + tree->body_count + 1);

@@ -132,7 +132,11 @@ static void visit_rows(const substep *s, visited *v, double *gamma) {
     for (int32_t r = 0; r < rows; r++) {
         const double phi = !isnan(p->phi[c->row + r]) ? p->phi[c->row + r] : c->phi0;
         const bool placed = !isnan(phi) && c->kind != STN_CONSTRAINT_DRY_FRICTION;
-        lambda[r] = (placed ? -(phi + v->motion[r]) / (s->h + tau) : 0.0) - v->v_c[r]; // what is missing
+        double target = placed ? -(phi + v->motion[r]) / (s->h + tau) : 0.0;
+        if (c->kind == STN_CONSTRAINT_JOINT_LIMIT && c->stiffness == (double)INFINITY) {
+            target = fmin(target, s->push_speed); // as of contacts
+        }
+        lambda[r] = target - v->v_c[r]; // what is missing
         memcpy(A + rows * r, v->W + rows * r, (size_t)rows * sizeof *A);
         A[(rows + 1) * r] += R;
     }

@@ -23,7 +23,8 @@ typedef struct xpbd_config {
 
 static const stn_param params[] = {
     STN_PARAM_INT(xpbd_config, substeps, "1", 20.0, 1.0, 1e4, "sub-steps of a step, on the same contacts"),
-    STN_PARAM_REAL(xpbd_config, push_speed, "m/s", 0.1, 0.0, 1e9, "at which a rigid contact undoes an overlap at most"),
+    STN_PARAM_REAL(xpbd_config, push_speed, "m/s", 0.1, 0.0, 1e9,
+                   "at which a rigid contact undoes an overlap at most, a limit its excess [rad/s of revolute joints]"),
 };
 
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {

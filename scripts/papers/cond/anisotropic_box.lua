@@ -10,7 +10,7 @@ local load_text = require "robot_text"
 local p = stn.params {
   mu1 = 0.3, mu2 = 0.15, -- of the contact, along x and y
   v0 = "1,1",            -- [m/s]
-  dt = 0.01,             -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   T = 1.2,               -- [s]
   body = stn.choice { "particle", "box" },
   plot = "",             -- an SVG file: the way seen from above

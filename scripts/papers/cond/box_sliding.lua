@@ -9,13 +9,13 @@ local stn = require "stiction"
 local chart = require "chart"
 
 local p = stn.params {
-  k_v = 1e4,            -- [N s/m]
+  k_v = stn.number { 1e4, min = 0, unit = "N s/m" },
   mass = stn.number { 0.5, min = 0.01, unit = "kg" },
   side = stn.number { 0.2, min = 0.01, unit = "m" },
   mu = stn.number { 0.2, min = 0, max = 0.9 }, -- a box with more would tip over
-  force = 2.0,          -- along y [N]
-  dt = 0.01,            -- [s]
-  T = 1.0,              -- [s]
+  force = stn.number { 2.0, min = 0, unit = "N" }, -- along y
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
+  T = stn.number { 1.0, min = 0.01, unit = "s" },
   solver = stn.choice { "cond", "cond_proximal" },
   integrator = "midpoint",
   table = false,        -- k_v from 1e3 to 1e5, without virtual nodes, then penalties

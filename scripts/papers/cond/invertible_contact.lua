@@ -10,9 +10,9 @@ local p = figures.declare {
   scene = stn.choice { "mat", "ball" },
   regularization = 1e-3, -- [m/(N s)]
   solver = "cond_proximal",
-  young = 0,         -- [Pa]; 0: 75 kPa of the mat, 1 MPa of the ball
+  young = stn.number { 0, min = 0, unit = "Pa" },         -- 0: 75 kPa of the mat, 1 MPa of the ball
   mu = 0.4,
-  dt = 0.01,         -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   seconds = stn.number { 1.5, min = 0.01, unit = "s" },
   log = "",          -- a CSV file: t, forward and inverse [N]
   plot = "",         -- an SVG file of both

@@ -14,7 +14,7 @@ local p = figures.declare {
   cell = 0.3 / 26,   -- edge of a cell [m]
   young = 7.5e4,     -- [Pa]
   mu = 0.3,
-  dt = 0.01,         -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   steps = 8,         -- of each mat; the first two are left out
   threads = 1,
   threshold = 1e-4,  -- the paper's: an iteration changes v by less [m/s]

@@ -14,7 +14,7 @@ local own = {
   runs = "cond:100 cond:200 xpbd:100 xpbd:200", -- solver or "xpbd", and iterations or sub-steps
   reference = "newton_ncp",
   reference_tolerance = 1e-8,
-  seeds = 1,         -- 1 to this; 0: the middle of every range alone
+  seeds = stn.number { 1, min = 0 }, -- 1 to this; 0: the middle of every range alone
   xpbd_damping = 0,  -- of the cable under xpbd [s]; < 0: `damping`, which one iteration a sub-step does not resolve
   table = "",        -- a CSV file
 }

@@ -6,14 +6,14 @@ local figures = require "cond_figures"
 local hung_gripper = require "hung_gripper"
 
 local p = figures.declare {
-  young = 0,      -- [Pa]; 0: by the seed, 0.5 to 2 MPa
-  poisson = 0,    -- 0: by the seed, 0.3 to 0.4
-  mu = 0,         -- 0: by the seed, 0.4 to 0.6
+  young = stn.number { 0, min = 0, unit = "Pa" },      -- 0: by the seed, 0.5 to 2 MPa
+  poisson = stn.number { 0, min = 0, max = 0.499 },    -- 0: by the seed, 0.3 to 0.4
+  mu = stn.number { 0, min = 0, max = 10 },         -- 0: by the seed, 0.4 to 0.6
   cells = stn.number { 10, min = 2, max = 60 }, -- across the ball
   radius = 0.035, -- [m]
   grip = 8.0,     -- force of a finger [N]
   lift = 0.1,     -- [m]
-  dt = 0.01,      -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   seconds = 2.0,
 }
 local drawn = figures.draw(p.seed, { young = { 5e5, 2e6 }, poisson = { 0.3, 0.4 }, mu = { 0.4, 0.6 } })

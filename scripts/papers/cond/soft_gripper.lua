@@ -8,14 +8,14 @@ local with_file = require "tetrahedra"
 local hung_gripper = require "hung_gripper"
 
 local p = figures.declare {
-  young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa; the paper's Ecoflex 00-50 has 83 kPa
-  poisson = 0,    -- 0: by the seed, 0.4 to 0.49
-  mu = 0,         -- 0: by the seed, 0.5 to 2.1
+  young = stn.number { 0, min = 0, unit = "Pa" },      -- 0: by the seed, 50 to 100 kPa; the paper's Ecoflex 00-50 has 83 kPa
+  poisson = stn.number { 0, min = 0, max = 0.499 },    -- 0: by the seed, 0.4 to 0.49
+  mu = stn.number { 0, min = 0, max = 10 },         -- 0: by the seed, 0.5 to 2.1
   cells = stn.number { 50, min = 1, max = 200 }, -- along a finger
   mass = stn.number { 0.004, min = 1e-4, unit = "kg" }, -- of the block
   squeeze = 0.006, -- how far a finger goes beyond touch [m]
   lift = 0.05,    -- [m]
-  dt = 0.01,      -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   seconds = 2.0,
 }
 local drawn = figures.draw(p.seed, { young = { 5e4, 1e5 }, poisson = { 0.4, 0.49 }, mu = { 0.5, 2.1 } })

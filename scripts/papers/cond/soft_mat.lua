@@ -7,14 +7,14 @@ local lattice = require "lattice"
 local with_file = require "tetrahedra"
 
 local p = figures.declare {
-  young = 0,      -- [Pa]; 0: by the seed, 50 to 100 kPa
-  poisson = 0,    -- 0: by the seed, 0.3 to 0.4
-  mu = 0,         -- 0: by the seed, 0.1 to 0.5
+  young = stn.number { 0, min = 0, unit = "Pa" },      -- 0: by the seed, 50 to 100 kPa
+  poisson = stn.number { 0, min = 0, max = 0.499 },    -- 0: by the seed, 0.3 to 0.4
+  mu = stn.number { 0, min = 0, max = 10 },         -- 0: by the seed, 0.1 to 0.5
   cells = stn.number { 26, min = 1, max = 200 }, -- along an edge
   size = stn.number { 0.3, min = 0.05, max = 1, unit = "m" }, -- edge of the mat
   thickness = stn.number { 0.005, min = 1e-4, max = 0.05, unit = "m" },
   damping = 0.0,  -- [s]
-  dt = 0.01,      -- [s]
+  dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   fold = 4.0,     -- how long the fold takes [s]
   seconds = 4.5,
 }

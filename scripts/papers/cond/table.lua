@@ -33,7 +33,7 @@ local ruled = { chebyshev = { acceleration = "chebyshev" }, momentum = {}, none 
 local planned = {}
 for word in p.rows:gmatch "%S+" do
   local name, seeds = word:match "^(.-):(%d+)$"
-  if not (ruled[name or ""] or tonumber(name)) then error(("rows: '%s' is no row with its seeds, as momentum:3 or 1e-3:1"):format(word), 0) end
+  if not (ruled[name or ""] or tonumber(name or "") and tonumber(name) > 0) or tonumber(seeds) < 1 then error(("rows: '%s' is no row with its seeds, as momentum:3 or 1e-3:1"):format(word), 0) end
   planned[#planned + 1] = { name = name, seeds = math.tointeger(seeds) }
 end
 local script = (debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. p.scenario .. ".lua"
@@ -46,6 +46,7 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 --- Runs the scenario; returns its log and its JSON.
 local function run(settings, capture)
   local log, summary = folder .. "/log.csv", folder .. "/run.json"
+  os.remove(log)
   local words = { p.command, "run", quoted(script), "--quiet", "--json", "--log", log }
   for name, value in pairs(settings) do words[#words + 1] = "--set " .. quoted(("%s=%s"):format(name, value)) end
   for word in p.extra:gmatch "%S+" do words[#words + 1] = "--set " .. quoted(word) end
@@ -54,8 +55,10 @@ local function run(settings, capture)
   local file = assert(io.open(summary))
   local text = file:read "a"
   file:close()
-  local rows = csv.read(log)
-  assert(#rows > 2, table.concat(words, " ") .. ": made no steps")
+  local made = io.open(log)
+  if made then made:close() end
+  local rows = made and csv.read(log) or {}
+  if #rows <= 2 then error(table.concat(words, " ") .. ": made no steps", 0) end
   return rows, json(text:match "%b{}")
 end
 

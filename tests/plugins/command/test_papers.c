@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /// Results of every kind, or an end of another kind.
 static const char script[] = "local stn = require 'stiction'\n"
@@ -93,7 +94,11 @@ static void a_run_that_fails_is_a_row_and_the_others_go_on(void **state) {
     write_paper("\"a\": { \"script\": \"s.lua\" }, \"e\": { \"script\": \"s.lua\", \"set\": [\"mode=error\"] },"
                 "\"k\": { \"script\": \"s.lua\", \"set\": [\"mode=kill\"] }, \"n\": { \"script\": \"none.lua\" }",
                 ROW("2", "\"at_most\"", ""));
-    stn_expect_part("papers --from p -q 2>&1", 2, "none.lua");
+    const char *all = stn_run_to("papers --from p -q " QUIET, 1)->out; // no row looks at those that fail
+    assert_non_null(strstr(all, "holds 1"));
+    assert_non_null(strstr(all, "run failed            e: p/test/s.lua:3: no luck"));
+    assert_non_null(strstr(all, "run failed            k: crashed by signal 9"));
+    assert_non_null(strstr(all, "run failed            n: "));
     const char *const runs =
         "\"a\": { \"script\": \"s.lua\" }, \"e\": { \"script\": \"s.lua\", \"set\": [\"mode=error\"] },"
         "\"k\": { \"script\": \"s.lua\", \"set\": [\"mode=kill\"] }, \"f\": { \"script\": \"s.lua\", \"full\": true }";
@@ -110,7 +115,8 @@ static void a_run_that_fails_is_a_row_and_the_others_go_on(void **state) {
     assert_non_null(strstr(out, "--full runs it"));
     assert_non_null(strstr(out, "holds 1; failed 4; not run 1"));
     stn_expect_part("papers --from p -q --full " QUIET, 1, "holds 2; failed 4\n");
-    assert_int_equal(calls(), 2); // those that ended by themselves once
+    assert_int_equal(calls(),
+                     3); // a twice, as its script was written anew, and f
     write_paper("\"e\": { \"script\": \"s.lua\", \"set\": [\"mode=error\"] }", OF("e", "two"));
     stn_expect_part("papers --from p -q 2>&1", 1, "failed 1");
     write_file("p/test/s.lua", "local stn = require 'stiction'\nstn.params { mode = '' }\nstn.result('two', 2)\n");
@@ -123,17 +129,29 @@ static void answers_that_are_there_are_used(void **state) {
     stn_expect_part("papers --from p -q " QUIET, 0, "holds 1");
     stn_expect_part("papers --from p -q " QUIET, 0, "holds 1");
     assert_int_equal(calls(), 1);
-    stn_expect_part("papers --from p -q --fresh " QUIET, 0, "holds 1");
+    write_file(
+        "p/test/paper.json",
+        "{ \"name\": \"TEST\", \"reference\": \"r\", \"title\": \"t\", \"runs\": { \"a\": { \"script\": \"s.lua\" } },"
+        "\"rows\": [" ROW("1", "\"at_most\"", "") "] }\n");
+    stn_expect_part("papers --from p -q " QUIET, 1, "differs, unexplained 1"); // judged anew, not run anew
+    assert_int_equal(calls(), 1);
+    stn_expect_part("papers --from p -q --fresh " QUIET, 1, "differs");
     assert_int_equal(calls(), 2);
+    write_paper(run_a, ROW("2", "\"at_most\"", ""));
     stn_expect_part("papers --from p -q --keep other " QUIET, 0, "holds 1");
     assert_int_equal(calls(), 3);
     write_paper("\"a\": { \"script\": \"s.lua\", \"set\": [\"mode=check\"] }",
                 ROW("2", "\"at_most\"", "")); // other settings
-    stn_expect_part("papers --from p -q " QUIET, 0, "holds 1");
+    stn_expect_part("papers --from p -q " QUIET, 1, "check failed          a: never");
     assert_int_equal(calls(), 4);
     write_file("papers/TEST.a.json", "half of an ans");
-    stn_expect_part("papers --from p -q " QUIET, 0, "holds 1");
+    stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
     assert_int_equal(calls(), 5);
+    stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
+    assert_int_equal(calls(), 5);
+    write_file("p/test/help.lua", "return 1\n"); // a script may read it
+    stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
+    assert_int_equal(calls(), 6);
 }
 
 static void the_page_has_rows_charts_and_failed_checks(void **state) {
@@ -141,18 +159,18 @@ static void the_page_has_rows_charts_and_failed_checks(void **state) {
     write_paper(
         "\"a\": { \"script\": \"s.lua\", \"set\": [\"mode=check\"], \"plot\": \"plot\", \"caption\": \"a < b\" }",
         ROW("2", "\"at_most\"", ""));
-    stn_expect_part("papers --from p -q --html page.html " QUIET, 0, "holds 1");
+    stn_expect_part("papers --from p -q --html page.html " QUIET, 1, "holds 1");
     stn_expect_part("papers --from p -q --html no/page.html 2>&1", 2, "no/");
     char page[1 << 16];
     FILE *file = fopen("page.html", "r");
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = '\0';
     fclose(file);
-    assert_non_null(strstr(page, "T &lt;&amp;> t"));
+    assert_non_null(strstr(page, "T &lt;&amp;&gt; t"));
     assert_non_null(strstr(page, "<svg id=\"drawn\"></svg><figcaption>a &lt; b</figcaption>"));
     assert_null(strstr(page, "<?xml"));
     assert_non_null(strstr(page, "wall time of the runs 0."));
-    assert_non_null(strstr(page, "the check failed: never"));
+    assert_non_null(strstr(page, "<p class=failed>check failed: a: never</p>"));
     assert_non_null(strstr(page, "at most 2 m"));
 }
 
@@ -171,6 +189,10 @@ static void wrong_papers_are_one_clear_line(void **state) {
         {run_a, ROW("true", "\"at_most\"", ""), "'published' must be a number, or a text"},
         {run_a, ROW("2", "\"at_most\"", ", \"whi\": \"x\""), "row 1: 'whi' is no name that is known here"},
         {run_a, ROW("2", "\"at_most\"", ", \"why\": 3"), "row 1: 'why' must be a text"},
+        {"\"a/b\": { \"script\": \"s.lua\" }", "", "'a/b' must be a name of up to 60 letters"},
+        {"\"..\": { \"script\": \"s.lua\" }", "", "'..' must be a name"},
+        {"\"a\": { \"script\": \"s.lua\" }, \"a\": { \"script\": \"s.lua\" }", "", "run 'a': 'a' is there twice"},
+        {run_a, ROW("1e999", "\"at_most\"", ""), "'published' must be a number"},
         {"\"b\": { \"script\": \"s.lua\" }", ROW("2", "\"at_most\"", ""), "row 1: 'a' is none of the runs"},
         {"\"a\": { }", "", "run 'a': 'script' is missing"},
         {"\"a\": 3", "", "run 'a' must be an object"},
@@ -194,6 +216,14 @@ static void wrong_papers_are_one_clear_line(void **state) {
     stn_expect_part("papers --from p -q --jobs 0 2>&1", 2, "--jobs 0: must be at least 1");
     write_file("papers", "");
     stn_expect_part("papers --from p -q 2>&1", 2, "papers");
+    assert_int_equal(mkdir("p/other", 0777), 0);
+    write_file("p/other/paper.json",
+               "{ \"name\": \"TEST\", \"reference\": \"r\", \"title\": \"t\", \"runs\": {}, \"rows\": [] }\n");
+    stn_expect_part("papers --from p --keep k -q 2>&1", 2, "another paper is called TEST, too");
+    write_file("p/other/paper.json",
+               "{ \"name\": \"../x\", \"reference\": \"r\", \"title\": \"t\", \"runs\": {}, \"rows\": [] }\n");
+    stn_expect_part("papers --from p --keep k -q 2>&1", 2, "'../x' must be a name of up to 60 letters");
+    assert_int_equal(unlink("p/other/paper.json"), 0);
     static const char *const names[] = {"test", "LEE-2023", "TEST"};
     for (int32_t i = 0; i < STN_COUNT(names); i++) {
         char line[128];

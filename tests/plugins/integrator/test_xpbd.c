@@ -325,6 +325,26 @@ static void a_joint_stops_at_its_limit(void **state) {
     stn_world_destroy(world);
 }
 
+// A joint that starts beyond its limit is brought back at push_speed, not within a sub-step.
+static void a_joint_beyond_its_limit_comes_back_slowly(void **state) {
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.lower = -1.0;
+    spec.upper = 0.1;
+    stn_error err;
+    stn_world *world = slider(*state, &spec, 0.01, 20);
+    assert_ok(stn_world_compile(world, &err), err);
+    const double q = 0.5, v = 0.0;
+    assert_ok(stn_world_set_q(world, &q, &err), err);
+    assert_ok(stn_world_set_v(world, &v, &err), err);
+    assert_true(stn_world_step(world, &err) >= 0);
+    assert_near(stn_world_state(world)->v[0], -0.1, 1e-5);
+    for (int32_t i = 0; i < 450; i++) {
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    assert_near(stn_world_state(world)->q[0], 0.1, 1e-5);
+    stn_world_destroy(world);
+}
+
 // A carriage on a rail, 2 cm inside the ground: no impulse changes that, and friction has nothing to act by.
 static void an_overlap_that_nothing_can_undo_is_left(void **state) {
     stn_error err;
@@ -369,6 +389,19 @@ static void what_has_no_use_is_told(void **state) {
     stn_world_destroy(scene_world(context, &options));
     assert_int_equal(h.count, 1);
     assert_non_null(strstr(h.text, "integrator xpbd makes the step itself and holds no contact"));
+    // nor where the integrator comes later, and nothing that was not asked for is named
+    h = (heard){.part = "integrator xpbd makes the step itself"};
+    options = stn_world_options_default();
+    options.solver.id = "nsgs";
+    options.law.id = "sap"; // which nsgs does not take either: told of it
+    options.stiction = true;
+    stn_world *later = scene_world(context, &options);
+    assert_ok(stn_world_compile(later, &err), err);
+    assert_int_equal(h.count, 0);
+    const stn_plugin_choice xpbd = {.id = "xpbd"};
+    assert_ok(stn_world_set_integrator(later, &xpbd, &err), err);
+    assert_int_equal(h.count, 2); // solver, stiction
+    stn_world_destroy(later);
     // periods and overlaps are those of the sub-steps
     const char *const parts[] = {"shorter than the step", "inside each other"};
     for (int32_t i = 0; i < 2 * STN_COUNT(parts); i++) {
@@ -422,6 +455,7 @@ int main(void) {
         cmocka_unit_test(sub_steps_of_a_spring_on_a_joint_are_steps_of_their_length),
         cmocka_unit_test(a_motor_gives_no_more_than_its_limit),
         cmocka_unit_test(a_joint_stops_at_its_limit),
+        cmocka_unit_test(a_joint_beyond_its_limit_comes_back_slowly),
         cmocka_unit_test(an_overlap_that_nothing_can_undo_is_left),
         cmocka_unit_test(what_has_no_use_is_told),
     };
