@@ -150,7 +150,11 @@ static void put_failure(FILE *file, const char *what, const char *run, const cha
 }
 
 static void print_failure(FILE *file, const char *what, const char *run, const char *text) {
-    fprintf(file, "  %-20s  %s: %s\n", what, run, text);
+    (void)file; // stdout
+    const cli_terminal terminal = cli_terminal_of_stdout();
+    char line[1024];
+    snprintf(line, sizeof line, "  %-20s  %s: %s", what, run, text);
+    cli_print_cut(&terminal, line);
 }
 
 stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
@@ -189,7 +193,9 @@ stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
         put_text(file, r->papers[p].name);
         fputs(": ", file);
         put_text(file, r->papers[p].title);
-        fprintf(file, " [%s]</h2>\n<p class=note>", r->papers[p].reference);
+        fputs(" [", file);
+        put_text(file, r->papers[p].reference);
+        fputs("]</h2>\n<p class=note>", file);
         put_counts(file, own);
         fprintf(file, "; %.1f s</p>\n", seconds_of(r, p));
         put_rows(file, r, p);
