@@ -5,6 +5,8 @@
 --   chart.write("out.svg", { title = "...", x = { label = "sigma", log = true }, y = { label = "m/s", log = true },
 --     series = { { name = "mean slip", x = { ... }, y = { ... } } } })
 --
+-- `write(path, { chart, chart })` puts several below each other.
+--
 -- Names stand in a corner where lines begin low or end low, with `legend = "beside"` in a column of their own. `color` of a line is a number, for lines
 -- that several charts have.
 local chart = {}
@@ -61,8 +63,8 @@ local function ticks(axis, low, high, step)
   return list
 end
 
--- Writes the chart to `path`.
-function chart.write(path, spec)
+-- The chart as an SVG element, and its width.
+local function draw(spec)
   local x_low, x_high, x_step = measure(spec.x, spec.series, "x")
   local y_low, y_high, y_step = measure(spec.y, spec.series, "y")
   local function place_x(value) return left + (value - x_low) / (x_high - x_low) * (width - left - right) end
@@ -104,8 +106,22 @@ function chart.write(path, spec)
       top + 16 * i, color, (beside or rises) and "start" or "end", escape(line.name))
   end
   out[#out + 1] = "</svg>\n"
+  return table.concat(out, "\n"), whole
+end
+
+-- Writes a chart, or a list of them below each other, to `path`.
+function chart.write(path, spec)
+  local text = spec.series and draw(spec)
+  if not text then
+    local parts, widest = {}, 0
+    for i, one in ipairs(spec) do
+      local svg, wide = draw(one)
+      parts[i], widest = ('<g transform="translate(0 %d)">\n%s</g>\n'):format((i - 1) * height, svg:gsub("<svg ", ("<svg width=\"%d\" height=\"%d\" "):format(wide, height), 1)), math.max(widest, wide)
+    end
+    text = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d">\n%s</svg>\n'):format(widest, height * #spec, table.concat(parts))
+  end
   local file = assert(io.open(path, "w"))
-  assert(file:write(table.concat(out, "\n")))
+  assert(file:write(text))
   assert(file:close())
 end
 

@@ -125,8 +125,8 @@ static stn_status read_same(const place *at, const cJSON *row, paper_row *out) {
 }
 
 static stn_status read_row(place *at, const paper_data *p, const cJSON *item, int32_t index, paper_row *row) {
-    static const char *const known[] = {"place",  "quantity", "unit", "published",     "run",
-                                        "result", "same",     "why",  "not_comparable"};
+    static const char *const known[] = {"place",  "quantity", "unit", "published", "run",
+                                        "result", "over",     "same", "why",       "not_comparable"};
     snprintf(at->where, sizeof at->where, "row %d", (int)index + 1);
     const char *run = NULL;
     stn_status status = check_names(at, item, known, STN_COUNT(known));
@@ -137,6 +137,7 @@ static stn_status read_row(place *at, const paper_data *p, const cJSON *item, in
     status = status == STN_OK ? text_of(at, item, "not_comparable", false, &row->not_comparable) : status;
     status = status == STN_OK ? text_of(at, item, "run", row->not_comparable == NULL, &run) : status;
     status = status == STN_OK ? text_of(at, item, "result", run != NULL, &row->result) : status;
+    status = status == STN_OK ? text_of(at, item, "over", false, &row->over) : status;
     if (status != STN_OK) {
         return status;
     }

@@ -35,6 +35,7 @@ typedef struct paper_row {
     const char *text;                    // what is published in words, in place of a number; NULL
     int32_t run;                         // of `runs`, -1: nothing makes it here
     const char *result;                  // name of stn.result in it; NULL without run
+    const char *over;                    // another result that it is divided by; NULL: none
     paper_same same;
     double bound, upper;
     const char *why;            // the reason where ours differs; NULL: none is known

@@ -41,6 +41,12 @@ static bool is_same(const paper_row *row, double ours) {
     return false;
 }
 
+/// A result of a script; NaN: there is no such number.
+static double number_of(const cJSON *results, const char *name) {
+    const cJSON *value = name != NULL ? cJSON_GetObjectItemCaseSensitive(results, name) : NULL;
+    return cJSON_IsNumber(value) ? value->valuedouble : (double)NAN;
+}
+
 paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t number) {
     const paper_data *p = &report->papers[paper];
     const paper_row *row = &p->rows[number];
@@ -48,19 +54,24 @@ paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t n
     const paper_made *made = row->run >= 0 ? &report->made[paper][row->run] : NULL;
     const cJSON *run = made != NULL ? cJSON_GetObjectItemCaseSensitive(made->answer, "run") : NULL;
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(run, "results");
-    const cJSON *value = row->result != NULL ? cJSON_GetObjectItemCaseSensitive(results, row->result) : NULL;
     const char *error =
         made != NULL ? cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(made->answer, "error")) : NULL;
-    out.ours = cJSON_IsNumber(value) ? value->valuedouble : (double)NAN;
+    out.ours = number_of(results, row->result);
+    if (row->over != NULL) {
+        out.ours /= number_of(results, row->over);
+    }
     if (row->not_comparable != NULL) {
         snprintf(out.reason, sizeof out.reason, "%s", row->not_comparable);
     } else if (made->answer == NULL) {
         out.verdict = PAPER_NOT_RUN;
         snprintf(out.reason, sizeof out.reason, "--full runs it");
-    } else if (error != NULL || isnan(out.ours)) {
+    } else if (error != NULL || !isfinite(out.ours)) {
         out.verdict = PAPER_FAILED;
-        snprintf(out.reason, sizeof out.reason, "%s: %s%s", p->runs[row->run].id,
-                 error != NULL ? error : "has no number ", error != NULL ? "" : row->result);
+        out.ours = (double)NAN;
+        snprintf(out.reason, sizeof out.reason, "%s: %s%s%s%s", p->runs[row->run].id,
+                 error != NULL ? error : "has no number ", error != NULL ? "" : row->result,
+                 error == NULL && row->over != NULL ? " over " : "",
+                 error == NULL && row->over != NULL ? row->over : "");
     } else if (is_same(row, out.ours)) {
         out.verdict = PAPER_HOLDS;
     } else {

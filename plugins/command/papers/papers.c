@@ -8,7 +8,7 @@
 #include "common/jobs.h"
 #include "common/options.h"
 #include "common/print.h"
-#include "page.h"
+#include "report.h"
 
 /// Does the command name this paper, by name, reference or folder? None named: all.
 static bool is_named(const paper_data *p, const cli_list *names) {
@@ -86,13 +86,14 @@ static void clear(paper_report *r) {
 static int run_papers(void *self, const stn_command_call *call) {
     (void)self;
     cli_json_begin();
-    const char *html = NULL, *from = NULL;
+    const char *html = NULL, *markdown = NULL, *from = NULL;
     bool quick = false;
     paper_report r = {.keep = "papers", .jobs = cli_jobs_usual(), .timeout = 3600.0};
     const cli_option options[] = {
         {"quick", 0, CLI_FLAG, NULL, "what takes minutes alone; so it is unless --full is given", &quick},
         {"full", 0, CLI_FLAG, NULL, "everything", &r.full},
         {"html", 0, CLI_TEXT, "FILE", "a page with all rows and charts", &html},
+        {"markdown", 0, CLI_TEXT, "FILE", "the same as Markdown; charts go to pictures/ beside it", &markdown},
         {"from", 0, CLI_TEXT, "FOLDER", "folders with a paper.json each; scripts/papers of Stiction", &from},
         {"keep", 0, CLI_TEXT, "FOLDER", "answers of runs and charts; those that are there are not made again; papers",
          &r.keep},
@@ -124,6 +125,7 @@ static int run_papers(void *self, const stn_command_call *call) {
         exit = cli_fail(&command, "--timeout %g: must be > 0 s", r.timeout);
     } else {
         exit = html != NULL ? cli_probe_output(&command, html) : CLI_PROCEED;
+        exit = exit == CLI_PROCEED && markdown != NULL ? cli_probe_output(&command, markdown) : exit;
     }
     if (exit == CLI_PROCEED) {
         stn_status status = stn_context_create(NULL, &r.context, &err);
@@ -133,6 +135,7 @@ static int run_papers(void *self, const stn_command_call *call) {
         if (status == STN_OK) {
             failures = paper_table(&r, counts);
             status = html != NULL ? paper_page(&r, html, &err) : STN_OK;
+            status = status == STN_OK && markdown != NULL ? paper_document(&r, markdown, &err) : status;
         }
         exit = counts[PAPER_FAILED] + counts[PAPER_UNEXPLAINED] + failures > 0 ? STN_EXIT_CHECK_FAILED : STN_EXIT_DONE;
         if (status != STN_OK) {

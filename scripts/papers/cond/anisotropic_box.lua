@@ -109,4 +109,5 @@ end
 local x, y = place()
 stn.result("x_end", x, "m")
 stn.result("y_end", y, "m")
+stn.result("off", worst / math.sqrt(mdp.x ^ 2 + mdp.y ^ 2), "1")
 stn.check("the way is that of maximal dissipation", { value = worst, limit = p.dt * math.sqrt(v0x ^ 2 + v0y ^ 2), unit = "m" })

@@ -79,6 +79,11 @@ if #dofs > 2 then
     print(("%-12s %.3g ms for 1000 dofs, R squared %.5f"):format(column[1], 1e3 * slope, square))
     stn.result("r_squared_" .. column[1], square, "1")
   end
+  local logs, of_solve = {}, {}
+  for i, n in ipairs(dofs) do logs[i], of_solve[i] = math.log(n), math.log(times.solve[i]) end
+  local power = statistics.slope(logs, of_solve)
+  print(("the solver's time grows as dofs to the power of %.2f"):format(power))
+  stn.result("power_solve", power, "1")
 end
 if p.plot ~= "" then
   local series = {}

@@ -6,6 +6,7 @@
 --     TT  the whole step [ms]
 -- The reference is another solver at a tight tolerance.
 local stn = require "stiction"
+local chart = require "chart"
 local figures = require "cond_figures"
 local scene = require "winding_scene"
 
@@ -17,6 +18,7 @@ local own = {
   seeds = stn.number { 1, min = 0 }, -- 1 to this; 0: the middle of every range alone
   xpbd_damping = 0,  -- of the cable under xpbd [s]; < 0: `damping`, which one iteration a sub-step does not resolve
   table = "",        -- a CSV file
+  plot = "",         -- an SVG file: the size of f over time, of the first seed
 }
 for name, value in pairs(scene.params) do own[name] = value end
 local p = figures.declare(own)
@@ -73,7 +75,9 @@ for seed = first, last do
   for i, row in ipairs(rows) do
     local r = run(seed, row.name, row.count)
     reference = i == 1 and r or reference
+    if seed == first then row.x, row.y = {}, {} end
     for k, f in ipairs(r.force) do
+      if seed == first then row.x[k], row.y[k] = k * p.dt, distance(f, { 0, 0, 0 }) end
       r.FE = r.FE + distance(f, reference.force[k])
       row.pull = row.pull + distance(f, { 0, 0, 0 }) / r.steps / (last - first + 1)
     end
@@ -90,6 +94,11 @@ for _, row in ipairs(rows) do
   stn.result("FE " .. label, row.FE, "N")
   stn.result("MP " .. label, row.MP, "mm")
   stn.result("TT " .. label, row.TT, "ms")
+end
+if p.plot ~= "" then
+  local series = {}
+  for i, row in ipairs(rows) do series[i] = { name = row.count and ("%s (%d)"):format(row.name, row.count) or row.name .. " (reference)", x = row.x, y = row.y } end
+  chart.write(p.plot, { title = "force at the hand", x = { label = "t [s]" }, y = { label = "N" }, legend = "beside", series = series })
 end
 if p.table ~= "" then
   local file = assert(io.open(p.table, "w"))

@@ -6,6 +6,7 @@
 --     IE  mean of | |f| - |f of the reference| |, f the dynamics index of the scenario [mN]
 --     DT  the step without its solver [ms], ST  the solver [ms], IN  iterations
 local stn = require "stiction"
+local chart = require "chart"
 local csv = require "csv"
 local figures = require "cond_figures"
 local json = require "json"
@@ -27,6 +28,7 @@ local p = stn.params {
   fixed = "",            -- table VII: runs of COND and of contact splitting with so many iterations: "50 100"
   files = "cond:1e-3 cond:1e-4 pgs:1e-4 apgd:1e-4 admm_split_ncp:1e-4 newton_ncp:1e-4 sap:1e-4", -- solvers on captured steps
   table = "",            -- a CSV file
+  plot = "",             -- an SVG file: overlap and f of seed 1 over time
 }
 local ruled = { chebyshev = { acceleration = "chebyshev" }, momentum = {}, none = { acceleration = "none" },
   barzilai_borwein = { step_size = "barzilai_borwein" }, finer = { threshold = p.threshold / 10 } }
@@ -72,6 +74,17 @@ local function report(row)
   for _, value in ipairs { { "MP", "mm" }, { "IE", "mN" }, { "DT", "ms" }, { "ST", "ms" }, { "IN", "1" } } do
     if row[value[1]] then stn.result(row.solver .. " " .. value[1], row[value[1]], value[2]) end
   end
+end
+
+--- Lines of the charts: overlap and dynamics index of a run over time.
+local overlaps, forces = {}, {}
+local function draw(name, log)
+  local overlap, force = { name = name, x = {}, y = {} }, { name = name, x = {}, y = {} }
+  for i = 2, #log do
+    overlap.x[i - 1], overlap.y[i - 1] = log[i].t, 1e3 * log[i].penetration
+    force.x[i - 1], force.y[i - 1] = log[i].t, log[i].force
+  end
+  overlaps[#overlaps + 1], forces[#forces + 1] = overlap, force
 end
 
 --- Sums of a run, beside the reference if there is one.
@@ -142,13 +155,16 @@ local function row(name, seeds, settings)
   local list = {}
   for seed = 1, seeds do
     settings.seed = seed
-    list[seed] = compare(run(settings), references[seed])
+    local log = run(settings)
+    if seed == 1 then draw(name, log) end
+    list[seed] = compare(log, references[seed])
   end
   mean(name, list)
 end
 local list = {}
 for seed = 1, p.references do list[seed] = compare(references[seed], references[seed]) end
 mean("reference " .. p.reference, list)
+draw("reference " .. p.reference, references[1])
 for _, plan in ipairs(planned) do
   local settings = ruled[plan.name]
   if settings then
@@ -168,6 +184,12 @@ for solver, tolerance in p.full:gmatch "(%S+):(%S+)" do
 end
 for solver, tolerance in p.files:gmatch "(%S+):(%S+)" do solve_files(solver, tolerance, files) end
 os.execute("rm -r " .. quoted(folder))
+if p.plot ~= "" then
+  chart.write(p.plot, {
+    { title = p.scenario .. ": deepest overlap", x = { label = "t [s]" }, y = { label = "mm" }, legend = "beside", series = overlaps },
+    { title = p.scenario .. ": dynamics index", x = { label = "t [s]" }, y = { label = "N" }, legend = "beside", series = forces },
+  })
+end
 if p.table ~= "" then
   local file = assert(io.open(p.table, "w"))
   file:write "solver,runs,steps,MP_mm,IE_mN,DT_ms,ST_ms,delassus_ms,iterations,unsolved,fallbacks\n"

@@ -16,6 +16,7 @@ static const char script[] = "local stn = require 'stiction'\n"
                              "calls:close()\n"
                              "stn.result('two', 2.0, 'm')\n"
                              "stn.result('minus', -2.0, 'm')\n"
+                             "stn.result('zero', 0.0, 'm')\n"
                              "stn.result('none', 0 / 0)\n"
                              "if p.mode == 'check' then stn.check('never', false) end\n"
                              "if p.plot ~= '' then\n"
@@ -66,6 +67,9 @@ static void every_kind_of_same_is_judged(void **state) {
         {ROW("\"about two\"", "{ \"range\": [1.5, 2.0] }", ""), 0, "q: about two; ours 2 m"},
         {ROW("\"about two\"", "{ \"range\": [2.01, 3] }", ""), 1, "differs"},
         {ROW("2.1", "\"at_least\"", ", \"not_comparable\": \"measured\""), 0, "not comparable"},
+        {ROW("-1", "{ \"relative\": 0 }", ", \"over\": \"minus\""), 0, "holds "},
+        {ROW("-1", "{ \"relative\": 0 }", ", \"over\": \"zero\""), 1, "failed"},
+        {ROW("-1", "{ \"relative\": 0 }", ", \"over\": \"three\""), 1, "a: has no number two over three"},
         {"{ \"place\": \"Fig. 1\", \"quantity\": \"q\", \"unit\": \"1\", \"published\": 3, \"not_comparable\": "
          "\"bought\" }",
          0, "q: 3; ours none; bought"},
@@ -169,9 +173,30 @@ static void the_page_has_rows_charts_and_failed_checks(void **state) {
     assert_non_null(strstr(page, "T &lt;&amp;&gt; t"));
     assert_non_null(strstr(page, "<svg id=\"drawn\"></svg><figcaption>a &lt; b</figcaption>"));
     assert_null(strstr(page, "<?xml"));
-    assert_non_null(strstr(page, "wall time of the runs 0."));
+    assert_non_null(strstr(page, "wall time of all runs, one after the other: 0 s"));
     assert_non_null(strstr(page, "<p class=failed>check failed: a: never</p>"));
     assert_non_null(strstr(page, "at most 2 m"));
+}
+
+static void the_document_is_text_with_its_charts_beside_it(void **state) {
+    (void)state;
+    write_paper("\"a\": { \"script\": \"s.lua\", \"plot\": \"plot\", \"caption\": \"a | b\" }",
+                ROW("2.1", "{ \"relative\": 0 }", ", \"why\": \"x | *y*\""));
+    assert_int_equal(mkdir("text", 0777), 0);
+    for (int32_t i = 0; i < 2; i++) { // also over what is there
+        stn_expect_part("papers --from p -q --markdown text/papers.md " QUIET, 0, "differs 1");
+    }
+    char text[1 << 14];
+    FILE *file = fopen("text/papers.md", "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(text, "## TEST: T \\<&> t (lee-2023)"));
+    assert_non_null(strstr(text, "[Scripts, commands and explanations](../p/test/README.md)"));
+    assert_non_null(strstr(text, "| Table I | q | 2.1 m | 2 m | differs: x \\| \\*y\\* |\n"));
+    assert_non_null(strstr(text, "![a](pictures/paper_TEST_a.svg)\n\na \\| b\n"));
+    assert_int_equal(access("text/pictures/paper_TEST_a.svg", R_OK), 0);
+    stn_expect_part("papers --from p -q --markdown none/papers.md 2>&1", 2, "none/");
 }
 
 static void wrong_papers_are_one_clear_line(void **state) {
@@ -238,6 +263,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_that_fails_is_a_row_and_the_others_go_on, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(answers_that_are_there_are_used, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(the_page_has_rows_charts_and_failed_checks, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(the_document_is_text_with_its_charts_beside_it, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(wrong_papers_are_one_clear_line, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
