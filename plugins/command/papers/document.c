@@ -24,7 +24,8 @@ static void put_text(FILE *file, const char *text) {
 /// The way from one folder to another, both real: "../scripts/papers/sap".
 static void find_way(const char *from, const char *to, char way[STN_INPUT_PATH]) {
     size_t same = 0, length = 0;
-    for (size_t i = 0; from[i] == to[i] || (from[i] == '\0' && to[i] == '/') || (from[i] == '/' && to[i] == '\0'); i++) {
+    for (size_t i = 0; from[i] == to[i] || (from[i] == '\0' && to[i] == '/') || (from[i] == '/' && to[i] == '\0');
+         i++) {
         if (from[i] == '\0' || to[i] == '\0' || from[i] == '/') {
             same = i; // whole names only
         }
@@ -107,9 +108,10 @@ static void put_head(FILE *file, const paper_report *r) {
     for (int32_t p = 0; p < r->paper_count; p++) {
         paper_count(r, p, counts);
     }
-    fprintf(file, "# Results of papers\n\nPublished values beside ours. This file is written by\n\n"
-                  "    stiction papers --%s --markdown FILE\n\nfrom the `paper.json` beside the scripts of each paper. "
-                  "\"Not comparable\" and \"differs\" say why.\n\n",
+    fprintf(file,
+            "# Results of papers\n\nPublished values beside ours. This file is written by\n\n"
+            "    stiction papers --%s --markdown FILE\n\nfrom the `paper.json` beside the scripts of each paper. "
+            "\"Not comparable\" and \"differs\" say why.\n\n",
             r->full ? "full" : "quick");
     paper_put_machine(file, r);
     fputs(".\n\nAll rows: ", file);

@@ -64,7 +64,7 @@ paper_judgement paper_judge(const paper_report *report, int32_t paper, int32_t n
         snprintf(out.reason, sizeof out.reason, "%s", row->not_comparable);
     } else if (made->answer == NULL) {
         out.verdict = PAPER_NOT_RUN;
-        snprintf(out.reason, sizeof out.reason, "--full runs it");
+        snprintf(out.reason, sizeof out.reason, report->kept ? "no answer is kept" : "--full runs it");
     } else if (error != NULL || !isfinite(out.ours)) {
         out.verdict = PAPER_FAILED;
         out.ours = (double)NAN;

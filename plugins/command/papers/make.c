@@ -259,7 +259,7 @@ static stn_status find_commit(paper_report *r, stn_error *err) {
 // --------------------------------------------------------------------------------------------------------------- make
 
 stn_status paper_make(paper_report *r, stn_error *err) {
-    if (mkdir(r->keep, 0777) != 0 && errno != EEXIST) {
+    if (!r->kept && mkdir(r->keep, 0777) != 0 && errno != EEXIST) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be made: %s", r->keep, strerror(errno));
     }
     stn_status status = find_commit(r, err);
@@ -282,7 +282,7 @@ stn_status paper_make(paper_report *r, stn_error *err) {
             if (r->papers[p].runs[k].plot != NULL) {
                 path_of(r, p, k, ".svg", made->chart);
             }
-            if (made->answer == NULL && (r->full || !r->papers[p].runs[k].full)) {
+            if (made->answer == NULL && !r->kept && (r->full || !r->papers[p].runs[k].full)) {
                 runs[t.count++] = (todo_run){p, k};
             }
         }

@@ -22,6 +22,7 @@ typedef struct paper_report {
     char commit[64];  // of the source tree, "": unknown
     uint64_t stamp;   // of what answers depend on besides their words
     bool full, fresh, quiet;
+    bool kept; // makes nothing
     int32_t jobs;
     double timeout; // of a run [s]
     cli_progress progress;

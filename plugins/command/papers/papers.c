@@ -98,6 +98,7 @@ static int run_papers(void *self, const stn_command_call *call) {
         {"keep", 0, CLI_TEXT, "FOLDER", "answers of runs and charts; those that are there are not made again; papers",
          &r.keep},
         {"fresh", 0, CLI_FLAG, NULL, "makes all runs again", &r.fresh},
+        {"kept", 0, CLI_FLAG, NULL, "makes no run: judges the answers that are there", &r.kept},
         {"jobs", 'j', CLI_INT, "N", "runs at a time; as many as there are processors", &r.jobs},
         {"timeout", 0, CLI_REAL, "SECONDS", "wall time after which a run is ended, 3600", &r.timeout},
         {"quiet", 'q', CLI_FLAG, NULL, "no progress", &r.quiet},
@@ -119,6 +120,8 @@ static int run_papers(void *self, const stn_command_call *call) {
     stn_error err = {0};
     if (quick && r.full) {
         exit = cli_fail(&command, "--quick and --full: give one of the two");
+    } else if (r.fresh && r.kept) {
+        exit = cli_fail(&command, "--fresh and --kept: give one of the two");
     } else if (r.jobs < 1) {
         exit = cli_fail(&command, "--jobs %d: must be at least 1", r.jobs);
     } else if (!(r.timeout > 0.0)) {

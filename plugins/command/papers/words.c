@@ -80,7 +80,7 @@ void paper_put_machine(FILE *file, const paper_report *r) {
 }
 
 int32_t paper_find_failures(const paper_report *r, int32_t paper, FILE *file,
-                             void (*tell)(FILE *file, const char *what, const char *run, const char *text)) {
+                            void (*tell)(FILE *file, const char *what, const char *run, const char *text)) {
     int32_t count = 0;
     for (int32_t k = 0; k < r->papers[paper].run_count; k++) {
         const char *id = r->papers[paper].runs[k].id;

@@ -153,6 +153,10 @@ static void answers_that_are_there_are_used(void **state) {
     assert_int_equal(calls(), 5);
     stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
     assert_int_equal(calls(), 5);
+    stn_expect_part("papers --from p -q --kept " QUIET, 1, "holds 1");
+    assert_int_equal(calls(), 5);
+    stn_expect_part("papers --from p -q --kept --keep nowhere " QUIET, 0, "not run 1");
+    assert_int_not_equal(access("nowhere", F_OK), 0);
     write_file("p/test/help.lua", "return 1\n"); // a script may read it
     stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
     assert_int_equal(calls(), 6);
@@ -237,6 +241,7 @@ static void wrong_papers_are_one_clear_line(void **state) {
     stn_expect_part("papers --from p -q none 2>&1", 2, "no paper none; there are TEST");
     stn_expect_part("papers --from q -q 2>&1", 2, "q/*/paper.json: no such file");
     stn_expect_part("papers --from p --quick --full 2>&1", 2, "give one of the two");
+    stn_expect_part("papers --from p --fresh --kept 2>&1", 2, "give one of the two");
     stn_expect_part("papers --from p -q --timeout 0 2>&1", 2, "--timeout 0: must be > 0 s");
     stn_expect_part("papers --from p -q --jobs 0 2>&1", 2, "--jobs 0: must be at least 1");
     write_file("papers", "");
