@@ -16,7 +16,6 @@ local p = tasks.parameters {
   seconds = 20.0, -- [s]
   runs = 1,       -- with other starts; the figures are means
   cases = "bisection:1e-6:1e-3 pgs:1e-8:1e-3 pgs:1e-6:1e-3 bisection:1e-6:5e-4",
-  correction = false,
   sample = 0.5,   -- [s] between points
   table = "", plot = "",
 }

@@ -29,7 +29,7 @@ function tasks.parameters(more)
     max_iterations = 20000,
     acceleration = 0,   -- sweeps that are combined; 0: the methods as published
     damping = 0.0,      -- of limp joints [N m s/rad]
-    correction = true,  -- overlaps are left within a step; false: contacts know velocities only, as in the paper, and positions drift
+    correction = false, -- contacts know velocities only, as in the paper, and positions drift; true: overlaps are left within a step
     hold = 0.1,         -- of a random target [s]
     random_kp = 50.0, random_kd = 1.0, -- of random [N m/rad, N m s/rad]
     trot_kp = 300.0, trot_kd = 6.0,
