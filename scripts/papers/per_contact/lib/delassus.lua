@@ -72,6 +72,11 @@ function delassus.read(world)
   return out
 end
 
+--- One contact by itself, in its own frame.
+function delassus.of_contact(mu, W, c)
+  return setmetatable({ contacts = { { mu = mu, frame = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, index = 1 } }, W = W, c = c }, mt)
+end
+
 --- Largest speed without impulses [m/s]: what tolerances are relative to.
 function mt.__index:speed()
   local most = 0
