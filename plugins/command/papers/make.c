@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fts.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,6 +125,22 @@ static cJSON *find_answer(const paper_report *r, int32_t paper, int32_t run, con
 
 // --------------------------------------------------------------------------------------------------------------- jobs
 
+/// In the child: puts this program's folder before others, so that scripts which call `stiction` call this one.
+static void find_itself_first(void) {
+    char own[PATH_MAX], path[2 * PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    char *end = length > 0 ? memrchr(own, '/', (size_t)length) : NULL;
+    const char *others = getenv("PATH");
+    if (end != NULL) {
+        *end = '\0';
+        const int size =
+            snprintf(path, sizeof path, "%s%s%s", own, others != NULL ? ":" : "", others != NULL ? others : "");
+        if (size > 0 && (size_t)size < sizeof path) {
+            (void)setenv("PATH", path, 1);
+        }
+    }
+}
+
 /// In the child: becomes `stiction run`.
 static int work(void *user, int32_t index) {
     const todo *t = user;
@@ -157,6 +175,7 @@ static int work(void *user, int32_t index) {
         words[count++] = (char *)"--set";
         words[count++] = plot;
     }
+    find_itself_first();
     execv("/proc/self/exe", words);
     fprintf(stderr, "the program cannot be run again: %s\n", strerror(errno));
     return STN_EXIT_BAD_INPUT;

@@ -5,8 +5,8 @@ local tally = {}
 local mt = { __index = {} }
 
 function tally.new()
-  return setmetatable({ steps = 0, step_us = 0, solve_us = 0, contacts = 0, touching = 0, unsolved = 0, solved_iterations = 0, iterations = {}, deepest = 0,
-    depth = 0, depths = 0 }, mt)
+  return setmetatable({ steps = 0, contacts = 0, touching = 0, unsolved = 0, solved_iterations = 0, iterations = {}, deepest = 0,
+    depth = 0, depths = 0, widest = 0, whole = {}, solver = {} }, mt)
 end
 
 --- How deep what touches is in the ground at the step's start, on average over contacts [m]; below 0: above. NaN without any.
@@ -19,12 +19,12 @@ end
 --- After each step; iterations count where there are contacts.
 function mt.__index:add(step)
   self.steps = self.steps + 1
-  self.step_us, self.solve_us = self.step_us + step.step_us, self.solve_us + step.solve_us
+  self.whole[self.steps], self.solver[self.steps] = step.step_us, step.solve_us
   self.deepest = math.max(self.deepest, step.certificate.penetration_m or 0)
   local contacts = step.contact_count
   if contacts > 0 then
     local n = step.iterations
-    self.contacts, self.touching = self.contacts + contacts, self.touching + 1
+    self.contacts, self.touching, self.widest = self.contacts + contacts, self.touching + 1, math.max(self.widest, contacts)
     self.iterations[n] = (self.iterations[n] or 0) + 1
     if step.converged then
       self.solved_iterations = self.solved_iterations + n
@@ -35,6 +35,11 @@ function mt.__index:add(step)
       self.depth, self.depths = self.depth + tally.depth(step), self.depths + 1
     end
   end
+end
+
+--- The same step made again, the k-th: the lesser time counts.
+function mt.__index:time_again(k, step)
+  self.whole[k], self.solver[k] = math.min(self.whole[k], step.step_us), math.min(self.solver[k], step.solve_us)
 end
 
 --- Iterations of steps with contacts: mean, median, 99th percentile, most.
@@ -72,7 +77,11 @@ end
 
 --- Seconds per 100,000 steps: whole, solver.
 function mt.__index:seconds_per_100k()
-  return 0.1 * self.step_us / self.steps, 0.1 * self.solve_us / self.steps
+  local whole, solver = 0, 0
+  for k = 1, self.steps do
+    whole, solver = whole + self.whole[k], solver + self.solver[k]
+  end
+  return 0.1 * whole / self.steps, 0.1 * solver / self.steps
 end
 
 return tally
