@@ -38,17 +38,21 @@ local function measure(solver, bodies, walls)
   for key, value in pairs(settings[solver]) do options[key] = value end
   local world <close> = stn.world { dt = p.dt, solver = options, law = "sap" }
   clutter.build(world, p)
-  local m = { times = {}, iterations = {}, us = {}, sum = 0, settled = 0, most = 0, total_us = 0, eps_m = 0, eps_mu = 0, worst_m = 0, worst_mu = 0, unsolved = 0 }
+  local m = { times = {}, iterations = {}, us = {}, sum = 0, transient = 0, transient_us = 0, transient_steps = 0, settled = 0, most = 0, total_us = 0, eps_m = 0, eps_mu = 0, worst_m = 0, worst_mu = 0, unsolved = 0 }
   for step in world:run { seconds = p.seconds } do
     local k, c = #m.times + 1, step.certificate
     m.times[k], m.iterations[k], m.us[k] = step.time, step.iterations, step.solve_us
     m.sum, m.most, m.total_us = m.sum + step.iterations, math.max(m.most, step.iterations), m.total_us + step.solve_us
+    if step.time <= 2 then
+      m.transient, m.transient_us, m.transient_steps = m.transient + step.iterations, m.transient_us + step.solve_us, m.transient_steps + 1
+    end
     m.settled = m.settled + (step.time > p.seconds / 2 and step.iterations or 0)
     m.eps_m, m.eps_mu = m.eps_m + c.momentum, m.eps_mu + c.complementarity
     m.worst_m, m.worst_mu = math.max(m.worst_m, c.momentum), math.max(m.worst_mu, c.complementarity)
     m.unsolved, m.contacts = m.unsolved + (step.converged and 0 or 1), step.contact_count
   end
   local steps = #m.times
+  m.transient = m.transient / m.transient_steps
   m.mean, m.settled, m.mean_us, m.eps_m, m.eps_mu = m.sum / steps, m.settled / (steps - steps // 2), m.total_us / steps, m.eps_m / steps, m.eps_mu / steps
   return m
 end
@@ -58,7 +62,8 @@ local function report(floor, bodies, solver, m)
   io.stderr:write(("%-6s %6d %-10s %8d %10.2f %10.2f %5d %12.1f   %8.1e %8.1e   %8.1e %8.1e\n"):format(floor, bodies, solver, m.contacts, m.mean, m.settled, m.most,
     m.mean_us, m.eps_m, m.worst_m, m.eps_mu, m.worst_mu))
   stn.result(name .. "_iterations", m.mean, "1")
-  stn.result(name .. "_iterations_settled", m.settled, "1")
+  stn.result(name .. "_iterations_settled", m.settled, "1") -- the second half
+  if m.settled > 0 then stn.result(name .. "_transient_over_settled", m.transient / m.settled, "1") end -- the first two seconds
   stn.result(name .. "_most_iterations", m.most, "1")
   stn.result(name .. "_us", m.mean_us, "us")
   stn.result(name .. "_eps_m", m.eps_m, "1")
@@ -88,7 +93,9 @@ for _, floor in ipairs { "walls", "open" } do
     for _, ours in ipairs { "published", "sap" } do
       if here.ipm and here[ours] then
         stn.result(("%s_%d_ipm_over_%s"):format(floor, bodies, ours), here.ipm.total_us / here[ours].total_us, "1")
+        stn.result(("%s_%d_ipm_over_%s_transient"):format(floor, bodies, ours), here.ipm.transient_us / here[ours].transient_us, "1")
         stn.result(("%s_%d_ipm_over_%s_iterations"):format(floor, bodies, ours), here.ipm.mean / here[ours].mean, "1")
+        stn.result(("%s_%d_%s_over_ipm_most_iterations"):format(floor, bodies, ours), here[ours].most / here.ipm.most, "1")
       end
     end
     if here.published and here.sap then

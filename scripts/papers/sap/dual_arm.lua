@@ -49,6 +49,7 @@ local function picture_run()
   told:tell(60)
   if p.contacts ~= "" then draw_contacts(told) end
   told.figures:report()
+  stn.result("dofs", #told.world:state().v, "1")
   told:check()
   told.world:close()
 end
@@ -66,7 +67,7 @@ local function measure(solver, law, tolerance)
   told:tell(60)
   local all = told.figures:total()
   local row = { tolerance = tolerance, succeeded = told:succeeded(), iterations = all.iterations / all.steps, most = all.most_iterations,
-                errors = spread(all.errors), defects = spread(all.defects), ms = all.us / all.steps * 1e-3, factor = all.steps * told.world.dt / (all.us * 1e-6) }
+                errors = spread(all.errors), defects = spread(all.defects), solve_us = all.solve_us, ms = all.us / all.steps * 1e-3, factor = all.steps * told.world.dt / (all.us * 1e-6) }
   local e = row.errors
   io.stderr:write(("%-10s %-8s %9.0e  %-4s %10.2f %5d   %8.1e %8.1e %8.1e %8.1e   %8.1e %8.1e %9.3f %9.1f   %s\n"):format(solver, law, tolerance,
     row.succeeded and "yes" or "NO", row.iterations, row.most, e.least, e.median, e.mean, e.largest, row.defects.mean, row.defects.largest, row.ms, row.factor,
@@ -75,13 +76,17 @@ local function measure(solver, law, tolerance)
   return row
 end
 
+local first -- row
 local function report(solver, law, word, row)
+  first = first or row
   local name, tolerance = ("%s_%s_%s"):format(solver, law, word), row.tolerance
   stn.result(name .. "_iterations", row.iterations, "1")
   stn.result(name .. "_mean_eps_m", row.errors.mean, "1")
   stn.result(name .. "_median_over_mean_eps_m", row.errors.median / row.errors.mean, "1")
   stn.result(name .. "_largest_eps_m", row.errors.largest, "1")
   stn.result(name .. "_ms", row.ms, "ms")
+  stn.result(name .. "_time_over_the_first", row.solve_us / first.solve_us, "1") -- of the solver
+  stn.result(name .. "_iterations_over_the_first", row.iterations / first.iterations, "1")
   stn.check(name .. ": the jar was opened, poured out, closed and put back", row.succeeded)
   -- islands that each keep the tolerance: README
   stn.check(name .. ": largest eps_m", { value = row.errors.largest, limit = math.sqrt(2) * tolerance })

@@ -12,7 +12,7 @@ local p = clutter.parameters {
   bodies = 40, from = -7, to = -1, tolerance = 1e-5,
   floors = stn.choice { "walls", "open", "both" },
   plot = "", -- an SVG file
-  show = stn.choice { "slip", "condition", "iterations" },
+  show = stn.choice { "slip", "hessian" }, -- its condition number, and iterations per step
 }
 local g = 9.81
 
@@ -87,15 +87,26 @@ local found = {}
 for _, floor in ipairs { "walls", "open" } do
   if p.floors == "both" or p.floors == floor then found[#found + 1] = { floor = floor, rows = study(floor) } end
 end
+if #found == 2 then
+  local walls, open = found[1].rows, found[2].rows
+  local ratios = {}
+  for i = 1, #open do ratios[i] = open[i].slip / walls[i].slip end
+  stn.result("slip_open_over_walls", statistics.median(ratios), "1")
+  if #open > 1 then stn.result("slip_open_at_the_last_sigma_over_the_one_before", open[#open].slip / open[#open - 1].slip, "1") end
+end
 if p.plot ~= "" then
   local series = {}
-  for i, each in ipairs(found) do series[i] = { name = each.floor, x = column(each.rows, "sigma"), y = column(each.rows, p.show) } end
+  for _, each in ipairs(found) do
+    for _, key in ipairs(p.show == "slip" and { "slip" } or { "condition", "iterations" }) do
+      local names = { slip = each.floor, condition = "condition number, " .. each.floor, iterations = "iterations, " .. each.floor }
+      series[#series + 1] = { name = names[key], x = column(each.rows, "sigma"), y = column(each.rows, key) }
+    end
+  end
   if p.show == "slip" then
     series[#series + 1] = { name = "sigma mu dt g", x = column(found[1].rows, "sigma"), y = column(found[1].rows, "bound") }
   end
-  local labels = { slip = "mean slip of sticking contacts [m/s]", condition = "condition number of the Hessian", iterations = "iterations per step" }
   chart.write(p.plot, {
-    title = "Clutter over the slip parameter: " .. p.show, x = { label = "sigma", log = true }, y = { label = labels[p.show], log = p.show ~= "iterations" },
-    series = series,
+    title = "Clutter over the slip parameter", x = { label = "sigma", log = true },
+    y = { label = p.show == "slip" and "mean slip of sticking contacts [m/s]" or "1", log = true }, series = series, legend = "beside",
   })
 end
