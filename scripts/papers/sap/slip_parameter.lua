@@ -39,7 +39,7 @@ local function run(sigma, walls)
   end
   return {
     sigma = sigma, slip = slip / math.max(1, sticking), bound = sigma * p.mu * p.dt * g,
-    condition = math.exp(condition / conditions), iterations = iterations / steps, unsolved = unsolved,
+    condition = math.exp(condition / conditions), iterations = iterations / steps, unsolved = unsolved, sticking = sticking,
   }
 end
 
@@ -58,6 +58,7 @@ local function study(floor)
     rows[#rows + 1] = row
     io.stderr:write(("%-6s %8.0e %17.2e %15.2e %11.2e %12.2f\n"):format(floor, row.sigma, row.slip, row.bound, row.condition, row.iterations))
     stn.check(("%s: mean slip at sigma %.0e"):format(floor, row.sigma), { value = row.slip, limit = row.bound, unit = "m/s" })
+    stn.check(("%s: contacts stick at sigma %.0e"):format(floor, row.sigma), { value = row.sticking, least = 1 })
     stn.check(("%s: steps not solved at sigma %.0e"):format(floor, row.sigma), { value = row.unsolved, limit = 0 })
   end
   if #rows > 2 then
