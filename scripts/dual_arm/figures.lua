@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the stages of a run cost: simulated and wall time, contacts, iterations, momentum error eps_m of the SAP paper's eq. (32).
+-- What the stages of a run cost: simulated and wall time, contacts, iterations, momentum error eps_m and defect of
+-- complementarity eps_mu of the SAP paper's eqs. (32) and (33).
 local stn = require "stiction"
 
 local figures = {}
@@ -8,8 +9,8 @@ figures.__index = figures
 function figures.new(world) return setmetatable({ world = world, stages = {} }, figures) end
 
 local function empty(name)
-  return { name = name, steps = 0, us = 0, contacts = 0, most_contacts = 0, iterations = 0, most_iterations = 0, error = 0, most_error = 0,
-           times = {}, counts = {}, errors = {} } -- step by step
+  return { name = name, steps = 0, us = 0, solve_us = 0, contacts = 0, most_contacts = 0, iterations = 0, most_iterations = 0, error = 0, most_error = 0,
+           times = {}, counts = {}, errors = {}, defects = {} } -- step by step
 end
 
 --- The steps from now on belong to this stage.
@@ -24,6 +25,7 @@ end
 function figures:add(step)
   local error, f = step.certificate.momentum, self.stages[#self.stages]
   f.times[#f.times + 1], f.counts[#f.counts + 1], f.errors[#f.errors + 1] = step.time, step.contact_count, error
+  f.defects[#f.defects + 1], f.solve_us = step.certificate.complementarity, f.solve_us + step.solve_us
   count(f, 1, step.step_us, step.contact_count, step.contact_count, step.iterations, step.iterations, error, error)
 end
 
@@ -32,7 +34,9 @@ function figures:total()
   local all = empty "all"
   for _, f in ipairs(self.stages) do
     count(all, f.steps, f.us, f.contacts, f.most_contacts, f.iterations, f.most_iterations, f.error, f.most_error)
+    all.solve_us = all.solve_us + f.solve_us
     table.move(f.errors, 1, #f.errors, #all.errors + 1, all.errors)
+    table.move(f.defects, 1, #f.defects, #all.defects + 1, all.defects)
   end
   return all
 end

@@ -36,7 +36,7 @@ static void need(stn_status status, const stn_error *err) {
 }
 
 static void solve(bench *b, const stn_problem *p, double tolerance) {
-    const sap_config config = {SAP_EXACT, AUGMENTED_AUTO, 1e-2};
+    const sap_config config = {SAP_EXACT, AUGMENTED_AUTO, 1e-2, true};
     stn_solve_control control = {
         .tolerance = tolerance, .context = b->context, .arena = b->arena, .law = &b->law, .workspace = b->workspace};
     sap_system s = {.problem = p, .control = &control, .config = &config};

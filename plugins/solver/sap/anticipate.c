@@ -17,6 +17,9 @@
 // Where G does not couple slip and normal velocity, friction has the limit |gamma_t| whatever becomes of the normal
 // impulse (lagged friction): with p_n = gamma_n, k = (k_s - k_t) (1 - t.p_t/|gamma_t|). A contact of an elliptic cone
 // that sticks shows no coupling either; laws that take such cones have no lagged friction.
+//
+// anticipate = false leaves all of this out: G is then the Hessian of the potential alone, Newton's method as
+// published.
 #include <math.h>
 
 #include "system.h"
@@ -39,12 +42,32 @@ STN_KERNEL_INLINE v4 root(v4 x) {
     return r;
 }
 
-/// The model's G of four contacts into H_G; returns the lanes where it was another. `elliptic`, whether the law
-/// takes such cones, is a constant where it is called.
-STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at, bool elliptic) {
+/// g (11, 12, 22, 13, 23, 33) of four contacts into H_G; marks the lanes where it was another.
+STN_KERNEL_INLINE void keep(const sap_system *s, size_t at, const v4 *g) {
+    const size_t stride = (size_t)s->batch.stride;
+    double *H_G = s->H_G + at;
+    mask4 changed = {0};
+    for (size_t e = 0; e < 6; e++) {
+        changed |= (mask4)(g[e] != v4_load(H_G + e * stride));
+        v4_store(H_G + e * stride, g[e]);
+    }
+    *(mask4 *)(s->changed + at) = changed;
+}
+
+/// Four contacts as the law has them.
+STN_KERNEL_INLINE void keep_lanes(const sap_system *s, size_t at) {
+    v4 g[6];
+    for (size_t e = 0; e < 6; e++) {
+        g[e] = v4_load(s->now.G + at + e * (size_t)s->batch.stride);
+    }
+    keep(s, at, g);
+}
+
+/// Four contacts with the stiffness of those that will stick. `elliptic`, whether the law takes such cones, is a
+/// constant where it is called.
+STN_KERNEL_INLINE void anticipate_lanes(const sap_system *s, size_t at, bool elliptic) {
     const size_t stride = (size_t)s->batch.stride;
     const double *gamma = s->now.gamma + at, *G = s->now.G + at, *predicted = s->predicted + at;
-    double *H_G = s->H_G + at;
     const v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
     v4 g1 = v4_load(gamma), g2 = v4_load(gamma + stride), gn = v4_load(gamma + 2 * stride);
     v4 g[6];
@@ -83,24 +106,21 @@ STN_KERNEL_INLINE mask4 anticipate_lanes(const sap_system *s, size_t at, bool el
         g[1] += k * g1 * g2;
         g[2] += k * g2 * g2;
     }
-    mask4 changed = {0};
-    for (size_t e = 0; e < 6; e++) {
-        changed |= (mask4)(g[e] != v4_load(H_G + e * stride));
-        v4_store(H_G + e * stride, g[e]);
-    }
-    return changed;
+    keep(s, at, g);
 }
 
 STN_KERNEL void sap_anticipate(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
-    bool elliptic = stride > 0 && (s->control->law->ops->sets & 1u << STN_SET_ELLIPSE) != 0;
-    for (size_t i = 0; i < stride && elliptic; i += 4) {
-        mask4 changed = anticipate_lanes(s, i, true);
-        *(mask4 *)(s->changed + i) = changed;
+    const bool plain = !s->config->anticipate;
+    const bool elliptic = !plain && stride > 0 && (s->control->law->ops->sets & 1u << STN_SET_ELLIPSE) != 0;
+    for (size_t i = 0; i < stride && plain; i += 4) {
+        keep_lanes(s, i);
     }
-    for (size_t i = 0; i < stride && !elliptic; i += 4) {
-        mask4 changed = anticipate_lanes(s, i, false);
-        *(mask4 *)(s->changed + i) = changed;
+    for (size_t i = 0; i < stride && elliptic; i += 4) {
+        anticipate_lanes(s, i, true);
+    }
+    for (size_t i = 0; i < stride && !plain && !elliptic; i += 4) {
+        anticipate_lanes(s, i, false);
     }
 }
 

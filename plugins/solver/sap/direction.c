@@ -34,6 +34,8 @@ double sap_direction(sap_system *s) {
     }
     sap_mass_times(s, s->dv, s->dp);
     sap_jacobian_times(s, s->dv, s->dv_c, s->line_dv);
-    sap_predict(s);
+    if (s->config->anticipate) {
+        sap_predict(s);
+    }
     return sap_dot(s->H.nx, s->gradient, s->dv);
 }

@@ -19,6 +19,10 @@ static const stn_param params[] = {
     STN_PARAM_CHOICE(sap_config, line_search, line_searches, SAP_EXACT, "how far to go along Newton's direction"),
     STN_PARAM_REAL(sap_config, line_search_tolerance, "1", 1e-2, 0.0, 0.5,
                    "exact line search: slope left over that of the start"),
+    STN_PARAM_BOOL(
+        sap_config, anticipate, true,
+        "sliding contacts that will stick are stiff along their slip in Newton's model; false: the Hessian of "
+        "the potential, as published"),
     STN_PARAM_CHOICE(
         sap_config, factorization, factorizations, AUGMENTED_AUTO,
         "of the Hessian; auto: the chosen factor plugin, else dense up to 40 dofs or one tree, else block"),

@@ -10,6 +10,7 @@
 typedef struct sap_config {
     int32_t line_search, factorization;
     double line_search_tolerance;
+    bool anticipate; // sliding contacts that will stick, in Newton's model
 } sap_config;
 
 enum { SAP_EXACT, SAP_ARMIJO };
@@ -70,8 +71,8 @@ stn_status sap_pack(sap_system *s, const double *v, stn_error *err);
 /// Back into the problem's order.
 void sap_unpack(const sap_system *s, stn_solution *solution);
 
-/// anticipate.c: G of Newton's model at the present point into H_G: that of the potential, and more for contacts that
-/// are predicted to stick. Marks the lanes where it was another.
+/// anticipate.c: G of Newton's model at the present point into H_G: that of the potential, and with `anticipate` more
+/// for contacts that are predicted to stick. Marks the lanes where it was another.
 void sap_anticipate(sap_system *s);
 /// The impulses that the model gives the full step dv.
 void sap_predict(const sap_system *s);

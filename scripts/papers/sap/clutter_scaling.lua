@@ -33,6 +33,8 @@ local function run(bodies, walls)
     contacts, row.us, row.settled, row.us / bodies, row.iterations, worst))
   stn.check(("%d bodies, %s: steps that did not converge"):format(bodies, walls and "walls" or "open floor"),
     { value = unsolved, limit = 0, unit = "1" })
+  stn.check(("%d bodies, %s: momentum error"):format(bodies, walls and "walls" or "open floor"), -- of islands that each keep the tolerance: README
+    { value = worst, limit = math.sqrt(2) * p.tolerance })
   return row
 end
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Slip control (slip_control.lua) by several solvers and laws at the same accuracy: every one ends a step when its momentum error eps_m
 -- is below the tolerance. Iterations, time of solver and step, the worst eps_m and natural map that the core's certificate found
--- (of the law sap; ipm, admm and apgd end with velocities that go with their impulses: eps_m is round-off then, and the natural map is what they left over),
--- and the pitch at the end.
+-- (of the law sap; admm and apgd end with velocities that go with their impulses: eps_m is round-off then, and the natural map is what they left over),
+-- the worst eps_mu of eq. (33), which is round-off for sap, and the pitch at the end. Solvers of one law pitch alike where the tolerance is 1e-5 or less.
 local stn = require "stiction"
 local statistics = require "statistics"
 local scene = require "slip_control_scene"
@@ -15,10 +15,11 @@ local p = scene.parameters {
 local function measure(solver, law)
   local s = scene.build(p, { solver = solver, law = law })
   local world <close> = s.world
-  local m = { steps = 0, iterations = 0, most = 0, worst = 0, natural = 0, unsolved = 0, step_us = {}, solve_us = {}, solve_sum = 0, step_sum = 0 }
+  local m = { steps = 0, iterations = 0, most = 0, worst = 0, natural = 0, defect = 0, sum_m = 0, unsolved = 0, step_us = {}, solve_us = {}, solve_sum = 0, step_sum = 0 }
   scene.run(p, s, function(step)
     m.steps, m.iterations, m.most = m.steps + 1, m.iterations + step.iterations, math.max(m.most, step.iterations)
     m.worst = math.max(m.worst, step.certificate.momentum)
+    m.sum_m, m.defect = m.sum_m + step.certificate.momentum, math.max(m.defect, step.certificate.complementarity)
     m.natural = math.max(m.natural, step.certificate.natural_ccp or 0)
     m.unsolved = m.unsolved + (step.converged and 0 or 1)
     m.step_us[m.steps], m.solve_us[m.steps] = step.step_us, step.solve_us
@@ -28,17 +29,29 @@ local function measure(solver, law)
   return m
 end
 
-local rows, sap = {}, nil
-io.stderr:write "solver      law      iterations  most  worst eps_m  natural [m/s]  unsolved  solve [us]: mean, median  over sap's  step [us]: mean, median  pitch [deg]\n"
+local rows, sap, first = {}, nil, nil -- the first row, whose time the others are compared with, and the first of the law sap
+io.stderr:write "solver      law      iterations  most  worst eps_m  eps_mu   natural [m/s]  unsolved  solve [us]: mean, median  over sap's  step [us]: mean, median  pitch [deg]\n"
 for solver, law in p.pairs:gmatch "([%w_]+):([%w_]+)" do
   local m = measure(solver, law)
-  sap = sap or m
+  sap, first = sap or m, first or law == "sap" and m or nil
   local natural = law == "sap" and ("%.1e"):format(m.natural) or "-"
   local solve, median, step, step_median = m.solve_sum / m.steps, statistics.median(m.solve_us), m.step_sum / m.steps, statistics.median(m.step_us)
-  io.stderr:write(("%-11s %-8s %10.2f %5d %12.1e %13s %9d %14.1f %10.1f %11.1f %14.1f %9.1f %12.2f\n"):format(solver, law, m.iterations / m.steps, m.most,
-    m.worst, natural, m.unsolved, solve, median, m.solve_sum / sap.solve_sum, step, step_median, m.pitch))
+  io.stderr:write(("%-11s %-8s %10.2f %5d %12.1e %8s %13s %9d %14.1f %10.1f %11.1f %14.1f %9.1f %12.2f\n"):format(solver, law, m.iterations / m.steps, m.most,
+    m.worst, law == "sap" and ("%.1e"):format(m.defect) or "-", natural, m.unsolved, solve, median, m.solve_sum / sap.solve_sum, step, step_median, m.pitch))
   rows[#rows + 1] = ("%s,%s,%.4g,%d,%.3g,%s,%d,%.4g,%.4g,%.4g,%.4g,%.4g"):format(solver, law, m.iterations / m.steps, m.most, m.worst, natural, m.unsolved,
     solve, median, step, step_median, m.pitch)
+  local name = solver .. "_" .. law
+  stn.result(name .. "_iterations", m.iterations / m.steps, "1")
+  stn.result(name .. "_time_over_sap", m.solve_sum / sap.solve_sum, "1")
+  stn.result(name .. "_largest_eps_m", m.worst, "1")
+  stn.result(name .. "_pitch", m.pitch, "deg")
+  if law == "sap" then
+    stn.result(name .. "_largest_eps_mu", m.defect, "1")
+    stn.check(solver .. ", sap: every eps_mu", { value = m.defect, limit = solver == "sap" and 2 ^ -52 or p.tolerance })
+    if p.tolerance <= 1e-5 then
+      stn.check(solver .. ", sap: pitch off the first solver's", { value = math.abs(m.pitch - first.pitch), limit = 0.1, unit = "deg" })
+    end
+  end
   stn.check(solver .. ", " .. law .. ": every eps_m below eps_r", { value = m.worst, limit = p.tolerance })
   stn.check(solver .. ", " .. law .. ": steps not solved", { value = m.unsolved, limit = 0 })
 end

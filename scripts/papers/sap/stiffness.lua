@@ -75,7 +75,7 @@ local function run(world)
   return { depth / touching, force / touching, iterations / count }
 end
 
-local decades, depths = {}, {}
+local decades, depths, ratios, plateaus = {}, {}, {}, {}
 print "k [N/m]  mean penetration [m]  mean force [N]  penetration k/force  iterations  plateau [m]"
 for decade = 4, 12 do
   local k, found = 10.0 ^ decade, { {}, {}, {} }
@@ -87,6 +87,7 @@ for decade = 4, 12 do
   local depth, force, iterations = statistics.median(found[1]), statistics.median(found[2]), statistics.median(found[3])
   local plateau = p.beta ^ 2 / (4 * math.pi ^ 2) * 9.81 * 2 * p.dt * p.dt * force / weight
   decades[#decades + 1], depths[#depths + 1] = decade, math.log(depth, 10)
+  ratios[#ratios + 1], plateaus[#plateaus + 1] = depth * k / force, depth / plateau
   print(("1e%-8d %.3e %18.3f %16.4f %16.1f %16.2e"):format(decade, depth, force, depth * k / force, iterations, plateau))
 end
 
@@ -99,4 +100,15 @@ stn.result("steps_stalled_at_round_off", stalled, "1")
 stn.check("steps that did not converge", { value = missed, limit = 0, unit = "steps" })
 if p.beta == 0 then
   stn.check("slope of the mean penetration: off -1 by", { value = math.abs(found + 1), limit = 0.02, unit = "1" })
+end
+-- Contacts that the step resolves are as stiff as they are: up to 1e6 N/m whatever beta is.
+local softest = math.max(math.abs(ratios[1] - 1), math.abs(ratios[2] - 1), math.abs(ratios[3] - 1))
+stn.check("penetration k/force up to 1e6 N/m: off 1 by", { value = softest, limit = 0.02, unit = "1" })
+if p.beta > 0 then
+  -- the plateau: no longer a matter of k, and w counts turning and the partner, too, so it lies above that of a point's mass
+  local level = plateaus[#plateaus]
+  stn.result("plateau_over_that_of_a_point", level, "1")
+  stn.check("plateau from 1e9 to 1e12 N/m: varies by", { value = depths[6] - depths[9], limit = 0.02, unit = "decades" })
+  stn.check("plateau over that of a point's mass: least", { value = level, least = 1 })
+  stn.check("plateau over that of a point's mass: largest", { value = level, limit = 4 })
 end

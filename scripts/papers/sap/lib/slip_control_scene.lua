@@ -25,10 +25,10 @@ function scene.parameters(own)
   return stn.params(declared)
 end
 
---- A world with gripper and spatula, its fingers still open: o.solver, o.law as of stn.world.
+--- A world with gripper and spatula, its fingers still open: o.solver, o.law as of stn.world, o.tolerance in place of p's.
 function scene.build(p, o)
   local world = stn.world {
-    dt = p.dt, contact = "hydroelastic", law = o.law, solver = { o.solver, tolerance = p.tolerance },
+    dt = p.dt, contact = "hydroelastic", law = o.law, solver = { o.solver, tolerance = o.tolerance or p.tolerance },
   }
   -- the gripper's approach (z) along the world's x, its fingers along y; the grasp is the origin
   local gripper = world:load {
@@ -38,7 +38,8 @@ function scene.build(p, o)
   local spatula = world:load { "models/spatula/spatula.urdf", base = { xyz = { -p.hold_at, 0, 0 } }, resolution = p.handle_resolution }
   local sap = (o.law or "sap") == "sap"
   world:contact_material { mu = p.mu, relaxation_time = sap and p.relaxation_time or nil, dissipation = not sap and p.dissipation or nil }
-  return { world = world, gripper = gripper, spatula = spatula, left = gripper:joint "finger_left_joint", right = gripper:joint "finger_right_joint" }
+  return { world = world, gripper = gripper, spatula = spatula, left = gripper:joint "finger_left_joint", right = gripper:joint "finger_right_joint",
+    fingers = { gripper:link "finger_left", gripper:link "finger_right" } }
 end
 
 --- The grip at a time: its force and whether it is the tight one. It begins tight.
