@@ -49,24 +49,25 @@ local four_corners = {
 
 local body = p.box4 and four_corners or one_point
 
--- A sliding law that glides does so at the height glide |v_t|. `sticks`: this step and the one before did.
+-- A sliding law that glides does so at the height glide |v_t|. `stuck`: for how many steps it
+-- has stuck.
 local function single()
   local glide = ({ sap = p.mu * (p.dt + p.taud), similar = p.mu * p.dt })[p.law] or 0
-  local largest_vn, sticking_vn, largest_slip, off_load, largest_load, lift, sticks, last = 0, 0, 0, 0, 0, 0, false, nil
+  local largest_vn, sticking_vn, largest_slip, off_load, largest_load, lift, stuck, last = 0, 0, 0, 0, 0, 0, 0, nil
   planar.run(p, body, function(s, step)
-    local fn, sticks_now = 0, true
+    local fn, sticks = 0, step ~= nil
     for _, c in ipairs(s.contacts) do
-      fn, sticks_now = fn + c.fn, sticks_now and math.abs(c.vt) < 10 * p.eps
+      fn, sticks = fn + c.fn, sticks and math.abs(c.vt) < p.eps
       largest_vn, largest_slip = math.max(largest_vn, math.abs(c.vn)), math.max(largest_slip, math.abs(c.vt))
-      sticking_vn = sticks and math.max(sticking_vn, math.abs(c.vn)) or sticking_vn
       lift = math.max(lift, c.phi)
     end
-    sticks = step and sticks_now
+    stuck = sticks and stuck + 1 or 0
+    for _, c in ipairs(stuck > 2 and s.contacts or {}) do sticking_vn = math.max(sticking_vn, math.abs(c.vn)) end
     off_load, largest_load, last = step and math.max(off_load, math.abs(fn - p.m * g)) or 0, math.max(largest_load, fn), s
   end)
   stn.result("largest_slip", largest_slip, "m/s")
   stn.result("largest_vn", largest_vn, "m/s")
-  stn.result("largest_vn_behind_sticking", sticking_vn, "m/s")
+  stn.result("largest_vn_while_sticking", sticking_vn, "m/s")
   stn.result("fn_off_weight", off_load, "N")
   stn.result("largest_fn_over_weight", largest_load / (p.m * g))
   stn.result("largest_gap", lift, "m")

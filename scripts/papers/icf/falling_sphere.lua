@@ -12,7 +12,7 @@ local p = planar.parameters {
   mu = 0.5,
   dt = 0.002,           -- [s]
   seconds = 0.2,        -- [s]
-  dts = "4e-5,8e-5,4e-4,2e-3,1e-2", -- of the study [s]
+  dts = "4e-5,4e-4,2e-3,1e-2", -- of the study [s]
 }
 
 local sphere = {
@@ -75,9 +75,11 @@ local function study()
     return -- lagged takes the force of a step's deep overlap for its friction, and does not converge
   end
   planar.check_order(rows, "lagged", 0.9, 1.1)
-  planar.check_order(rows, "similar", 0.9, 1.1)
-  if rows.sap and rows.sap[1].dt < 0.1 * p.taud then -- it acts taud too early however small dt
-    planar.check_order(rows, "sap", -0.1, 0.2)
+  if rows.similar and rows.similar[1].dt >= 4e-5 then -- below it rebounds, for want of dissipation while it slides: d/(1 + mu d |v_t|)
+    planar.check_order(rows, "similar", 0.9, 1.1)
+  end
+  if rows.sap and rows.sap[1].dt < 0.01 * p.taud then -- it acts taud too early however small dt
+    planar.check_order(rows, "sap", -0.1, 0.1)
   end
   touches(rows)
 end
