@@ -35,7 +35,22 @@ function hinged_boxes.world(o)
   return world, robot
 end
 
-function hinged_boxes.run(o)
+-- Steps a chain up to o.T: the largest error of the balance of energy, what the dampers took counted, and the positions at the end.
+local function advance(o, world, robot)
+  local start, lost, worst, before = world:energy().total, 0, 0, robot:v()
+  for step in world:run { steps = math.floor(o.T / world.dt + 0.5) } do
+    local now = robot:v()
+    for i, v in ipairs(now) do lost = lost + o.damping * ((v + before[i]) / 2) ^ 2 * world.dt end
+    before = now
+    local off = math.abs(step.energy_J + lost - start)
+    worst = off <= worst and worst or off -- NaN stays
+  end
+  return worst, robot:q()
+end
+
+-- Runs the chain, and once more with twice dt: errors must fall with dt by the order of the integrator. `exact`, where the case knows them, are the
+-- positions at the end; their error must be what the difference of both runs promises.
+function hinged_boxes.run(o, exact)
   local world, robot = hinged_boxes.world(o)
   local columns = { "t" }
   for _, name in ipairs { "q", "qd" } do
@@ -49,13 +64,20 @@ function hinged_boxes.run(o)
     return table.unpack(row)
   end
   world:log(columns)
-  local start, drift = world:energy().total, 0
-  for step in world:run { seconds = o.T } do
-    drift = math.max(drift, math.abs(step.energy_J - start))
-  end
-  stn.result("energy_start", start, "J")
+  stn.result("energy_start", world:energy().total, "J")
+  local off, q = advance(o, world, robot)
   stn.result("energy_end", world:energy().total, "J")
-  return world, robot, drift
+  stn.result("energy_off_balance", off, "J")
+
+  local coarse <close>, its_robot = hinged_boxes.world(setmetatable({ dt = 2 * o.dt }, { __index = o }))
+  local coarse_off, coarse_q = advance(o, coarse, its_robot)
+  local order = world.integrator == "midpoint" and 2 or 1
+  stn.check("balance of energy: order in dt", { value = math.log(coarse_off / off, 2), least = order - 0.1 })
+  for i, value in ipairs(exact or {}) do
+    stn.result(("error_q%d"):format(i - 1), q[i] - value, "rad")
+    stn.check(("q%d at the end: error over what the run with 2 dt promises"):format(i - 1),
+      { value = math.abs(q[i] - value) / (math.abs(coarse_q[i] - q[i]) / (2 ^ order - 1)), limit = 1.2 })
+  end
 end
 
 return hinged_boxes

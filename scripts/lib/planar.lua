@@ -4,7 +4,8 @@
 -- continuous model that the laws stand for, and the study of how they converge to it. Angles are counter-clockwise.
 --
 -- A body: { mass, inertia (math.huge: it cannot turn), start = { x, z, theta, vx, vz, omega }, build = function(world) -> link,
---   lowest = function(theta) -> list of { x, z }, the points that touch relative to the centre of mass,
+--   lowest = function(theta) -> list of { x, y, z }, the points that touch relative to the centre of mass; y is 0 where it is left out,
+--   turn = function(theta, torque) -> angular acceleration by a torque, both in three dimensions,
 --   angle = theta when the body's frame is the world's, count = contacts of the world at each of these points,
 --   belt = function(t) -> speed of the ground along x, or nil }
 local stn = require "stiction"
@@ -26,8 +27,10 @@ function planar.parameters(own)
     beta = 0.0,     -- of the law sap: 1 bounds the stiffness to what a step resolves
     margin = 100.0, -- contacts nearer than this are in the problem, and no others; 0: from touch on [m]
     arm = stn.choice { "midpoint", "body", "ground" }, -- where a contact acts: half way, on the body, on the ground
+    lag = stn.choice { "gap", "impulse" }, -- what the lagged laws take for friction: as published, or the impulse of the step before
     study = false,  -- laws and steps below against the continuous solution, instead of one run
     laws = "sap,lagged,similar",
+    norm = stn.choice { "q", "xz" }, -- of the study's errors: all positions x, z [m] and theta [rad], as published, or the centre's alone
     table = "",     -- a CSV file for the rows of the study
     plot = "",      -- an SVG file: errors of the study; without it `show` of all `laws` over time, from `from` on
     show = stn.choice { "fn", "ft", "vn", "vt", "phi", "x", "z", "theta", "vx", "vz", "omega" },
@@ -36,6 +39,8 @@ function planar.parameters(own)
   for name, value in pairs(own) do declared[name] = value end
   return stn.params(declared)
 end
+
+function planar.scaled(v, factor) return { factor * v[1], factor * v[2], factor * v[3] } end
 
 -- The laws and, ascending, the steps to compare.
 function planar.compared(p)
@@ -72,8 +77,8 @@ local function new_world(p, law, dt)
     dt = dt, solver = { "sap", tolerance = 1e-14 }, margin = p.margin, margin_only = true,
     contact_point = p.arm == "midpoint" and "midpoint" or "a",
     law = sap and { "sap", sigma = p.sigma, beta = p.beta } or
-      law == "lagged_regularized" and { law, stiction_tolerance = p.eps, sigma = p.sigma, lag = "gap" } or
-      { law, stiction_tolerance = p.eps, lag = law == "lagged" and "gap" or nil }, -- as published
+      law == "lagged_regularized" and { law, stiction_tolerance = p.eps, sigma = p.sigma, lag = p.lag } or
+      { law, stiction_tolerance = p.eps, lag = law == "lagged" and p.lag or nil },
   }
   world:contact_material { mu = p.mu, stiffness = p.k, relaxation_time = sap and p.taud or nil, dissipation = not sap and p.d or nil }
   return world
@@ -148,7 +153,67 @@ local function columns_of(body)
   return names
 end
 
--- The run by p.law with p.dt, logged.
+-- ------------------------------------------------------------------------------------------------- the discrete laws
+
+-- |W|_F / 3 of a contact at c: W is the acceleration there by a unit force, in three dimensions.
+local function inverse_mass(body, theta, c)
+  local x, y, z, sum = c.x, c.y or 0, c.arm, 0
+  for axis = 1, 3 do
+    local force = { axis == 1 and 1 or 0, axis == 2 and 1 or 0, axis == 3 and 1 or 0 }
+    local a = body.turn(theta, { y * force[3] - z * force[2], z * force[1] - x * force[3], x * force[2] - y * force[1] })
+    sum = sum + (force[1] / body.mass + a[2] * z - a[3] * y) ^ 2 + (force[2] / body.mass + a[3] * x - a[1] * z) ^ 2 +
+      (force[3] / body.mass + a[1] * y - a[2] * x) ^ 2
+  end
+  return math.sqrt(sum) / 3
+end
+
+-- Friction and normal force of one contact in a step dt, by the formulas of [castro-2023] and [castro-2022]: `c` at the start of the step, vt
+-- and vn at its end, vn0 at its start, w its inverse mass, `before` its normal force in the step before or nil. Third, the limit of friction.
+local function law_force(p, law, dt, w, c, vt, vn, vn0, before)
+  if law == "sap" then -- the projection of y on the cone, in the norm of R
+    local Rt, Rn = p.sigma * w, math.max((p.beta / (2 * math.pi)) ^ 2 * w, 1 / (dt * p.k * (dt + p.taud)))
+    local yt, yn = -vt / Rt, (-c.phi / (dt + p.taud) - vn) / Rn
+    if yn < 0 or math.abs(yt) > p.mu * yn then
+      local mu_hat = p.mu * Rt / Rn
+      yn = math.max(0, (yn + mu_hat * math.abs(yt)) / (1 + p.mu * mu_hat))
+      yt = (yt < 0 and -1 or 1) * p.mu * yn
+    end
+    return yt / dt, yn / dt, p.mu * yn / dt
+  end
+  local lagged = p.lag == "impulse" and before or p.k * math.max(0, -c.phi) * math.max(0, 1 - p.d * vn0)
+  local e = law == "lagged_regularized" and math.max(p.eps, p.sigma * w * p.mu * lagged * dt) or p.eps
+  local soft = math.sqrt(vt ^ 2 + e ^ 2)
+  local z = law == "similar" and vn - p.mu * (soft - e) or vn
+  local fn = p.k * math.max(0, -c.phi - dt * z) * math.max(0, 1 - p.d * z)
+  local limit = p.mu * (law == "similar" and fn or lagged)
+  return -limit * vt / soft, fn, limit
+end
+
+-- How far a step is off the law's formulas and off the balance of momentum [N, N m], and its largest force or limit of friction.
+local function scheme_error(p, body, dt, before, now)
+  local worst, largest, fx, fz, torque = 0, 0, 0, -g * body.mass, 0
+  local belt = body.belt and body.belt(now.t) or 0
+  for k, c in ipairs(before.contacts) do
+    local ft, fn, limit = 0, 0, 0
+    if c.phi <= p.margin then
+      ft, fn, limit = law_force(p, p.law, dt, inverse_mass(body, before.theta, c), c, now.vx - now.omega * c.arm - belt, now.vz + now.omega * c.x,
+        before.vz + before.omega * c.x, before.steps > 0 and c.fn / body.count or nil)
+    end
+    local made = now.contacts[k]
+    largest = math.max(largest, made.fn, body.count * limit)
+    worst = math.max(worst, math.abs(made.ft - body.count * ft), math.abs(made.fn - body.count * fn))
+    fx, fz, torque = fx + made.ft, fz + made.fn, torque + c.x * made.fn - c.arm * made.ft
+  end
+  local function off(by, force) worst = math.abs(by / dt - force) <= worst and worst or math.abs(by / dt - force) end -- NaN stays
+  off(body.mass * (now.vx - before.vx), fx)
+  off(body.mass * (now.vz - before.vz), fz)
+  if body.inertia < math.huge then
+    off(body.inertia * (now.omega - before.omega), torque)
+  end
+  return worst, largest
+end
+
+-- The run by p.law with p.dt, logged. Each of its steps is checked.
 function planar.run(p, body, visit)
   local run = begin(p, body, p.law, p.dt)
   local columns = columns_of(body)
@@ -161,7 +226,17 @@ function planar.run(p, body, visit)
     return table.unpack(row)
   end
   run.world:log(columns)
-  advance(p, body, run, p.dt, visit)
+  local worst, largest, before = 0, 0, nil
+  advance(p, body, run, p.dt, function(s, step)
+    if step then
+      local off, force = scheme_error(p, body, p.dt, before, s)
+      worst, largest = off <= worst and worst or off, math.max(largest, force)
+    end
+    before = s
+    visit(s, step)
+  end)
+  stn.check("each step obeys the law's formulas and Newton's law: off by, over the largest force", { value = largest > 0 and worst / largest or worst,
+    limit = 1e-8 }) -- what round-off leaves of similar while it sticks in steps of 50 ms is 2e-9
 end
 
 -- -------------------------------------------------------------------------------------------- the continuous model
@@ -201,11 +276,12 @@ end
 -- One run of the study against the continuous solution: a row of its table.
 local function measure(p, body, law, dt, exact)
   local row = { model = law, dt = dt, max_fn = 0, max_abs_vn = 0, t_first_force = 0 / 0 }
-  local sum, count, last = 0, 0, nil
+  local square, square_theta, count, last = 0, 0, 0, nil
   planar.watch(p, body, law, dt, function(s, step)
     if step then
       local true_state = exact(math.min(s.t, p.seconds))
-      sum, count = sum + (s.x - true_state.x) ^ 2 + (s.z - true_state.z) ^ 2, count + 1
+      square, count = square + (s.x - true_state.x) ^ 2 + (s.z - true_state.z) ^ 2, count + 1
+      square_theta = square_theta + (s.theta - true_state.theta) ^ 2
     end
     last = s
     local fn = 0
@@ -215,12 +291,12 @@ local function measure(p, body, law, dt, exact)
     end
     row.t_first_force = fn > 0 and row.t_first_force ~= row.t_first_force and s.t or row.t_first_force
   end)
-  row.rms_error_xz = math.sqrt(sum / count)
+  row.rms_error_xz, row.rms_error_q = math.sqrt(square / count), math.sqrt((square + square_theta) / count)
   for _, word in ipairs(words) do row[word .. "_T"] = last[word] end
   return row
 end
 
-local table_columns = { "model", "dt", "rms_error_xz", "x_T", "z_T", "theta_T", "vx_T", "vz_T", "omega_T", "max_fn", "max_abs_vn",
+local table_columns = { "model", "dt", "rms_error_xz", "rms_error_q", "x_T", "z_T", "theta_T", "vx_T", "vz_T", "omega_T", "max_fn", "max_abs_vn",
   "t_first_force" }
 
 local function write_table(path, rows)
@@ -236,35 +312,44 @@ local function write_table(path, rows)
 end
 
 -- Runs p.laws with p.dts and writes table and chart. `body_of(law, dt)` is the body of each run. Returns rows
--- by law, with their order between a step and the next larger one.
+-- by law, with their error in p.norm and their order between a step and the next larger one.
 function planar.study(p, body_of, title)
   local laws, dts = planar.compared(p)
   local exact = planar.continuous(p, body_of())
   local rows, by_law, lines = {}, {}, {}
-  io.stderr:write(("%-20s %9s %13s %7s %12s %12s\n"):format("law", "dt [s]", "rms error [m]", "order", "force from [s]", "largest [N]"))
+  io.stderr:write(("%-20s %9s %13s %7s %12s %12s\n"):format("law", "dt [s]", "rms error", "order", "force from [s]", "largest [N]"))
   for _, law in ipairs(laws) do
     local own, line = {}, { name = law, x = {}, y = {} }
     for i, dt in ipairs(dts) do
       local row = measure(p, body_of(law, dt), law, dt, exact)
-      rows[#rows + 1], own[i], line.x[i], line.y[i] = row, row, dt, row.rms_error_xz
+      row.error = row["rms_error_" .. p.norm]
+      rows[#rows + 1], own[i], line.x[i], line.y[i] = row, row, dt, row.error
       if i > 1 then
-        own[i - 1].order = math.log(row.rms_error_xz / own[i - 1].rms_error_xz) / math.log(dt / own[i - 1].dt)
+        own[i - 1].order = math.log(row.error / own[i - 1].error) / math.log(dt / own[i - 1].dt)
         stn.result(("order_%s_%g"):format(law, dts[i - 1]), own[i - 1].order)
       end
-      stn.result(("error_%s_%g"):format(law, dt), row.rms_error_xz, "m")
+      stn.result(("error_%s_%g"):format(law, dt), row.error, "m")
+      stn.result(("first_force_%s_%g"):format(law, dt), row.t_first_force, "s")
     end
     for _, row in ipairs(own) do
-      io.stderr:write(("%-20s %9g %13.5e %7s %14g %12.5g\n"):format(law, row.dt, row.rms_error_xz,
-        row.order and ("%.3f"):format(row.order) or "", row.t_first_force, row.max_fn))
+      io.stderr:write(("%-20s %9g %13.5e %7s %14g %12.5g\n"):format(law, row.dt, row.error, row.order and ("%.3f"):format(row.order) or "",
+        row.t_first_force, row.max_fn))
     end
     by_law[law], lines[#lines + 1] = own, line
+  end
+  for _, law in ipairs(laws) do -- errors of all laws over those of the others
+    for _, other in ipairs(laws) do
+      for i, row in ipairs(law ~= other and by_law[law] or {}) do
+        stn.result(("error_%s_over_%s_%g"):format(law, other, row.dt), row.error / by_law[other][i].error)
+      end
+    end
   end
   if p.table ~= "" then
     write_table(p.table, rows)
   end
   if p.plot ~= "" then
-    chart.write(p.plot, { title = title, x = { label = "dt [s]", log = true }, y = { label = "rms error of the position [m]", log = true },
-      series = lines })
+    local label = p.norm == "q" and "rms error of x, z [m] and theta [rad]" or "rms error of x and z [m]"
+    chart.write(p.plot, { title = title, x = { label = "dt [s]", log = true }, y = { label = label, log = true }, series = lines })
   end
   return by_law
 end
@@ -289,7 +374,7 @@ function planar.draw(p, body_of, title)
     put(continuous, exact(p.from + (p.seconds - p.from) * i / 500), i)
   end
   lines[#lines + 1] = continuous
-  chart.write(p.plot, { title = title, x = { label = "time [s]" }, y = { label = ("%s [%s]"):format(p.show, units[p.show]) }, series = lines })
+  chart.write(p.plot, { title = title, x = { label = "time [s]" }, y = { label = ("%s [%s]"):format(p.show, units[p.show]) }, series = chart.thinned(lines, 3000) })
 end
 
 -- Checks the order of a law between the two smallest steps of a study.

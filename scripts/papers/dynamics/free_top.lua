@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A torque-free body with principal inertia I that starts with the body rates w0. About the middle axis it flips.
+-- A torque-free body with principal inertia I that starts with the body rates w0. About the middle axis it flips, and by Jacobi's elliptic
+-- functions the time from one flip to the next is 2 K(k)/lambda.
 -- Logs attitude (body to world), rates in body axes, energy and angular momentum.
 local stn = require "stiction"
 local numbers, load_text = require "numbers", require "robot_text"
@@ -33,16 +34,38 @@ world:log { "t", "qw", "qx", "qy", "qz", "wbx", "wby", "wbz", "energy", "Lx", "L
 end }
 
 local energy, momentum = world:energy().kinetic, norm(world:momentum().angular)
-local largest, turned, flips, side = 0, 0, 0, w0[2]
+local largest, turned, flips, before = 0, 0, {}, w0[2]
 for step in world:run { seconds = p.T } do
   largest = math.max(largest, math.abs(step.kinetic_J / energy - 1))
   turned = math.max(turned, math.abs(norm(world:momentum().angular) / momentum - 1))
   local now = body_rates()[2]
-  if now * side < 0 then
-    flips, side = flips + 1, now
+  if now * before < 0 then
+    flips[#flips + 1] = step.time - p.dt * now / (now - before)
   end
+  before = now
 end
-stn.result("flips", flips)
-local spin = norm(w0) * p.dt
-stn.check("energy stays", { value = largest, limit = math.max(spin, 1e-8) }) -- of every scheme's order or better
-stn.check("size of the angular momentum stays", { value = turned, limit = math.max(spin, 1e-8) })
+stn.result("flips", #flips)
+
+-- Time between flips, of moments of inertia a < b < c: twice a quarter period of the rate about b. nil where that does not change sign.
+local function flip_time(a, b, c)
+  local energy2, square = I[1] * w0[1] ^ 2 + I[2] * w0[2] ^ 2 + I[3] * w0[3] ^ 2, (I[1] * w0[1]) ^ 2 + (I[2] * w0[2]) ^ 2 + (I[3] * w0[3]) ^ 2
+  if square < energy2 * b then
+    a, c = c, a
+  end
+  local lambda = math.sqrt((c - b) * (square - energy2 * a) / (a * b * c))
+  local m = (b - a) * (energy2 * c - square) / ((c - b) * (square - energy2 * a)) -- k^2
+  local x, y = 1, math.sqrt(1 - m)
+  for _ = 1, 60 do x, y = (x + y) / 2, math.sqrt(x * y) end
+  return math.pi / x / lambda
+end
+
+local spin, second_order = norm(w0) * p.dt, world.integrator == "midpoint" -- midpoint errs by (w dt)^2/24 and (w dt)^2/16
+local small = math.max(second_order and spin ^ 2 / 12 or spin, 1e-11)
+stn.check("energy stays", { value = largest, limit = small })
+stn.check("size of the angular momentum stays", { value = turned, limit = small })
+if #flips > 1 and I[1] < I[2] and I[2] < I[3] then
+  local exact = flip_time(table.unpack(I))
+  stn.result("time_between_flips", flips[2] - flips[1], "s")
+  stn.result("time_between_flips_exact", exact, "s")
+  stn.check("time between flips", { value = math.abs((flips[2] - flips[1]) / exact - 1), limit = small })
+end

@@ -69,4 +69,26 @@ end
 stn.result("theta_min", lowest, "rad")
 stn.result("theta_max", highest, "rad")
 stn.result("mean_precession", phi / p.T, "rad/s")
-stn.check("energy stays", { value = drift, limit = p.w3 * p.dt })
+
+-- The other turning point: with u = cos(theta), E the energy without that of the axial spin and p = C w3, theta stands still where
+-- (E - m g l u) (1 - u^2) = (p_phi - p u)^2/(2 A). This is u^3 + b u^2 + d u + e = 0; the start is one root, the others have the sum and product below.
+local u, spin = math.cos(p.theta), p.C * p.w3
+local p_phi = p.A * math.sin(p.theta) ^ 2 * phi_dot + spin * u
+local b = -(p.A * (math.sin(p.theta) * phi_dot) ^ 2 / 2 + mgl * u + spin ^ 2 / (2 * p.A)) / mgl
+local d = p_phi * spin / (p.A * mgl) - 1
+local sum = -b - u
+local product = d - u * sum
+local turn = math.acos(2 * product / (sum + math.sqrt(sum ^ 2 - 4 * product))) -- the smaller one; the last root is beyond 1
+stn.result("theta_other_turn", turn, "rad")
+
+local nutation = spin / p.A * p.dt                          -- [rad] in a step
+local swing = 2 * mgl * p.A * math.sin(p.theta) / spin ^ 2  -- of the axis, let go at rest
+if world.integrator == "midpoint" and p.T > 2 * math.pi * p.A / spin then -- it has been at both turning points
+  -- midpoint errs by about a quarter of nutation^2, and an extremum is met within half a step, by nutation^2/8, both of the swing
+  local meets = nutation ^ 2 / 2 * math.max(math.abs(turn - p.theta), swing)
+  stn.check("lower turning point of theta", { value = math.abs(lowest - math.min(turn, p.theta)), limit = meets, unit = "rad" })
+  stn.check("upper turning point of theta", { value = math.abs(highest - math.max(turn, p.theta)), limit = meets, unit = "rad" })
+  stn.check("energy stays: off over what falls from a cusp", { value = drift * start / (mgl * math.sin(p.theta) * swing), limit = nutation ^ 2 / 2 })
+else
+  stn.check("energy stays", { value = drift, limit = p.w3 * p.dt }) -- first order
+end
