@@ -18,7 +18,9 @@ local statistics = require "statistics"
 local scene = require "pick_and_place_scene"
 
 local p = scene.parameters {
-  steps = "0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001", -- h [s]
+  -- h, quasistatic and with inertia [s]
+  steps = "0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001",
+  inertia_steps = "0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001",
   truth = "", truth_dt = 5e-5, -- file; [s]
   inertia_solver = "sap",
   explicit = 1e5,              -- stiffness of explicit contacts [N/m]
@@ -68,7 +70,8 @@ local kinds = {
 }
 io.stderr:write "steps                     h [s]  error [m s]    [rad s]  succeeds unsolved contacts solve [us] step [us]  all [s]\n"
 for _, kind in ipairs(kinds) do
-  for _, h in ipairs(numbers(p.steps, "steps")) do
+  local key = kind.integrator == "quasistatic" and "steps" or "inertia_steps"
+  for _, h in ipairs(numbers(p[key], key)) do
     if h >= (kind.from or 0) and h <= (kind.to or math.huge) then table.insert(kind.rows, measure(h, kind)) end
   end
 end
@@ -115,6 +118,13 @@ for _, kind in ipairs(kinds) do
   if short and long then stn.result(kind.name .. ", 0.4 s over 0.01 s", long.position / short.position, "1") end
   short, long = row_of(kind, 0.001), row_of(kind, 0.002)
   if short and long then stn.result(kind.name .. ", 2 ms over 1 ms", long.position / short.position, "1") end
+end
+
+-- What straight lines between the ends of steps leave, where the cube itself goes as the ground truth does.
+for _, h in ipairs(numbers(p.steps, "steps")) do
+  local sampled = { t = {}, pose = {} }
+  for k = 0, math.floor(scene.duration / h + 0.5) do sampled.t[k + 1], sampled.pose[k + 1] = k * h, (truth_at(k * h, 1)) end
+  stn.result(("ground truth every %g s"):format(h), (integral_errors(sampled)), "m s")
 end
 
 if p.table ~= "" then

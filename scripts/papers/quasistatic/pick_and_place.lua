@@ -7,6 +7,7 @@ local stn = require "stiction"
 local scene = require "pick_and_place_scene"
 
 local p = scene.parameters {
+  scaling = false, -- true: also with cubes=corners, how the time of the solver grows with the contacts
   repeats = stn.number { 1, min = 1 }, -- whole runs; the time of a step is the least of all, on a machine that does other things as well
 }
 
@@ -42,6 +43,17 @@ stn.result("contacts_most", most, "1")
 stn.result("solve_mean_ms", mean(solve) * 1e-3, "ms")
 stn.result("solve_p99_ms", solve[math.ceil(0.99 * steps)] * 1e-3, "ms")
 stn.result("step_mean_ms", mean(whole) * 1e-3, "ms")
+if p.scaling then
+  local other, times = scene.trace(p, { cubes = "corners" }), {}
+  for k, time in ipairs(other.solve_us) do times[k] = time end
+  for _ = 2, p.repeats do
+    for k, time in ipairs(scene.trace(p, { cubes = "corners" }).solve_us) do times[k] = math.min(times[k], time) end
+  end
+  local slower, more = mean(times) / mean(solve), other.contacts / (contacts / steps)
+  stn.result("contacts_with_corners", other.contacts, "1")
+  stn.result("solve_mean_with_corners_ms", mean(times) * 1e-3, "ms")
+  stn.result("power_of_the_contacts", math.log(slower) / math.log(more), "1")
+end
 stn.result("red_x_m", s.red:position()[1], "m")
 stn.result("red_y_m", s.red:position()[2], "m")
 stn.result("red_z_m", s.red:position()[3], "m")
