@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Clutter: spheres and boxes fall in columns into a container and come to rest. The scene is in lib/clutter_scene.lua.
 local stn = require "stiction"
+local solve_error = require "solve_error"
 local clutter = require "clutter_scene"
 
 local p = clutter.parameters()
@@ -8,9 +9,10 @@ local world = stn.world { dt = p.dt, solver = { "sap", tolerance = 1e-6 } }
 local bodies = clutter.build(world, p)
 
 -- At rest: the last tenth of the run, every tenth step.
-local deep, depth_sum, depth_count, momentum = 0, 0, 0, 0
+local deep, depth_sum, depth_count = 0, 0, 0
+local worst = solve_error.worst()
 for step in world:run { seconds = p.seconds } do
-  momentum = math.max(momentum, step.certificate.momentum)
+  worst:add(step.certificate)
   if step.time > 0.9 * p.seconds and step.index % 10 == 0 then
     for _, contact in ipairs(step:contacts()) do
       if contact.distance < 0 then
@@ -27,4 +29,5 @@ stn.result("max_penetration_m", deep, "m")
 stn.result("mean_speed_m_per_s", speed, "m/s")
 stn.result("bodies_outside", outside, "1")
 stn.check("all bodies stay in the container", { value = outside, limit = 0, unit = "bodies" })
-stn.check("momentum error", { value = momentum, limit = 1e-5, unit = "1" })
+stn.check("momentum error", { value = worst.momentum, limit = 1e-5, unit = "1" })
+stn.check("impulses obey the contact law, off by", { value = worst.law, limit = 1e-5, unit = "m/s" })

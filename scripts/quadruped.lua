@@ -4,6 +4,7 @@
 --
 --   stiction run scripts/quadruped.lua --set task=trot
 local stn = require "stiction"
+local solve_error = require "solve_error"
 
 local p = stn.params {
   task = stn.choice { "stand", "trot", "hang", "drop", "random", "free_fall" },
@@ -63,14 +64,15 @@ local function random_posture()
 end
 
 local change = math.max(1, math.floor(0.1 / p.dt + 0.5))
-local momentum, contacts = 0, 0
+local contacts = 0
+local worst = solve_error.worst()
 for step in world:run { seconds = p.seconds } do
   if p.task == "trot" then
     motors:set { position = trot(step.time) }
   elseif p.task == "random" and step.index % change == 0 then
     motors:set { position = random_posture() }
   end
-  momentum = math.max(momentum, step.certificate.momentum)
+  worst:add(step.certificate)
   contacts = contacts + step.contact_count
 end
 
@@ -90,4 +92,5 @@ elseif p.task == "free_fall" then -- symplectic Euler sums g dt^2 n (n + 1) / 2;
   local n = world.steps
   stn.check("falls freely", { value = math.abs(start.free_fall - at[3] - 9.81 * p.dt ^ 2 * n * (n + 1) / 2), limit = 1e-6, unit = "m" })
 end
-stn.check("momentum error", { value = momentum, limit = 1e-5, unit = "1" })
+stn.check("momentum error", { value = worst.momentum, limit = 1e-5, unit = "1" })
+stn.check("impulses obey the contact law, off by", { value = worst.law, limit = 1e-5, unit = "m/s" })

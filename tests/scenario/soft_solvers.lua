@@ -2,6 +2,7 @@
 -- Every solver of the registry holds a soft ball between two rigid fingers. The ball is slippery where the right finger touches it, so that
 -- friction there is at its limit and the left finger carries the rest.
 local stn = require "stiction"
+local solve_error = require "solve_error"
 
 local radius, mu, slippery = 0.035, 0.6, 0.03
 local approximate = { soft_step = true } -- never calls a step converged
@@ -25,14 +26,20 @@ local function grip(solver)
   return world, floor, ball, fingers
 end
 
+local pyramids = { lemke = true, qp = true } -- their friction is none that the certificate knows: forces alone judge them
+
 for _, solver in ipairs(stn.plugins "solver") do
   stn.test("a soft ball between two fingers, one side of it slippery: " .. solver, function()
     local world <close>, floor, ball, fingers = grip(solver)
+    local worst = solve_error.worst()
     local steps, unsolved, slack = 0, 0, approximate[solver] and 0.05 or 2e-3
     for step in world:run { seconds = 0.6 } do
       steps, unsolved = steps + 1, unsolved + (step.converged and 0 or 1)
-      assert(step.certificate.finite and step.certificate.momentum < 1e-5, "momentum error")
+      assert(step.certificate.finite)
+      worst:add(step.certificate)
     end
+    assert(worst.momentum < 2e-6, ("momentum error %g"):format(worst.momentum))
+    assert(worst.law < 1e-6 or approximate[solver] or pyramids[solver], ("impulses are off the contact law by %g m/s"):format(worst.law))
     assert(unsolved == (approximate[solver] and steps or 0), ("%d of %d steps unsolved"):format(unsolved, steps))
     local left, right = ball:contact_force(fingers[1]), ball:contact_force(fingers[2])
     local weight = ball:mass() * 9.81

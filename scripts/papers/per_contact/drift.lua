@@ -115,6 +115,7 @@ local a, b, c = (steps["bisection:1e-6"] or {})[1e-3], (steps["pgs:1e-6"] or {})
 if a and b and c then
   stn.result("pgs_1e-6_over_bisection", b.sunk / a.sunk, "1")
   stn.result("pgs_1e-8_over_bisection", c.sunk / a.sunk, "1")
+  stn.result("least_of_pgs_1e-6_over_most_of_bisection", b.least / a.most, "1")
   stn.result("pgs_1e-6_over_pgs_1e-8", b.sunk / c.sunk, "1")
   stn.result("pgs_1e-8_solver_time_over_1e-6", c.solve_us / b.solve_us, "1")
 end

@@ -129,9 +129,10 @@ local function study_compliance(scene, path, exact)
   end
   by_compliance[#by_compliance + 1] = series
   local last = #series.y
-  stn.check(scene.name .. ": sap with the least compliance, from the limit", { value = series.y[last], limit = 1e-4 })
-  stn.check(scene.name .. ": sap and ipm, each with the same compliance", { value = apart, limit = 1e-4 })
-  stn.check(scene.name .. ": the distance falls with the compliance", { value = series.y[last] / series.y[1], limit = 1e-2 })
+  stn.check(scene.name .. ": sap with the least compliance, from the limit", { value = series.y[last], limit = compliance[#compliance] })
+  stn.check(scene.name .. ": sap and ipm, each with the same compliance", { value = apart, limit = 1e-7 })
+  local linear = series.y[last] / series.y[1] * compliance[1] / compliance[#compliance]
+  stn.check(scene.name .. ": the distance is proportional to the compliance", { value = math.abs(linear - 1), limit = 0.05 })
 end
 
 local function study_rays(scene, path, problem, exact)
@@ -152,8 +153,8 @@ local function study_rays(scene, path, problem, exact)
     print(("%-16s rays %12d %18.3e %14.3e %10.3e"):format(scene.name, n, distance / size, largest(r.v, exact.v) / largest(exact.v), bound / size))
   end
   print(("%-16s lemke on the dual %13.3e"):format(scene.name, apart))
-  stn.check(scene.name .. ": lemke on the dual of qp", { value = apart, limit = 1e-8 })
-  stn.check(scene.name .. ": no farther from the cone than the bound", { value = beyond, limit = 1e-4 })
+  stn.check(scene.name .. ": lemke on the dual of qp", { value = apart, limit = 1e-10 })
+  stn.check(scene.name .. ": no farther from the cone than the bound", { value = beyond, limit = 1e-9 })
   if series.y[1] > 1e-4 then -- it slips
     series.color, bounds.color = #by_rays // 2 + 1, #by_rays // 2 + 5
     table.move({ series, bounds }, 1, 2, #by_rays + 1, by_rays)
@@ -162,7 +163,8 @@ local function study_rays(scene, path, problem, exact)
       x[i], y[i] = math.log(series.x[i]), math.log(series.y[i])
     end
     stn.result("power_of_" .. scene.script, statistics.slope(x, y))
-    stn.check(scene.name .. ": pyramids come to the cone", { value = series.y[#series.y] / series.y[1], limit = 0.1 })
+    -- the bound falls by the root of 1 - cos(pi/n)
+    stn.check(scene.name .. ": pyramids come to the cone", { value = series.y[#series.y] / series.y[1], limit = math.sqrt(series.x[#series.x] / series.x[1]) })
   end
 end
 

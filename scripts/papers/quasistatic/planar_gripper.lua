@@ -3,7 +3,7 @@
 -- V-A. model=lcp is Coulomb's law, equation 6; qp Anitescu's friction, equation 10; cone the same on the round cone in place of a
 -- pyramid. The ball cannot turn. Every step is compared with the closed form below; the table (--log) has the columns of the reference.
 --   stiction run scripts/papers/quasistatic/planar_gripper.lua --set model=lcp --log lcp.csv --record gripper.html
--- charts=PREFIX draws PREFIX_x.svg and PREFIX_y.svg (figure 5), PREFIX_forces.svg and PREFIX_gap.svg (figure 6) of lcp and qp.
+-- plot draws lcp and qp, by `show`: x or y of the left finger (figure 5), forces or gap (figure 6).
 --
 -- Closed form of a step. d: how far the command lies inside the ball, D = y_command - y, mu_1 and mu_2 of the two fingers, u = |y' - y|:
 --   qp   minimizes K (phi_1 + d)^2/2 + K (phi_2 + d)^2/2 + K (u - |D|)^2/2 with phi_i = max(mu_i u, -d):
@@ -25,7 +25,8 @@ local p = stn.params {
   mass_scale = -1.0,       -- unactuated_mass_scale; -1: 1e-3 of lcp, else 0
   directions = 4,          -- rays of the pyramid of lcp and qp
   roll_deg = 0.0, pitch_deg = 0.0, yaw_deg = 0.0, -- the whole scene is turned
-  charts = "",
+  show = stn.choice { "x", "y", "forces", "gap" },
+  plot = "",
 }
 local radius, start_gap, gravity = 0.1, 0.006, 10 -- [m], [m], [m/s^2]
 local stop = p.knots == "paper" and 0.23 or 0.24
@@ -193,8 +194,10 @@ local function judge(model, rows)
     for _, name in ipairs { "cn1", "cn2", "cn3" } do force = worse(force, math.abs(row[name] - exact[name])) end
     force = worse(force, math.abs(row.cf1 + row.cf2 - exact.cf))
   end
-  stn.check("positions follow the closed form", { value = position, limit = 1e-8, unit = "m" })
-  stn.check("forces follow the closed form", { value = force, limit = 1e-5 * math.max(1, largest / 10), unit = "N" })
+  -- lemke and qp end at round-off; the cone's law gives way by sigma, 1e-8 of slips and forces
+  local hard = model ~= "cone"
+  stn.check("positions follow the closed form", { value = position, limit = hard and 1e-12 or 2e-10, unit = "m" })
+  stn.check("forces follow the closed form", { value = force, limit = (hard and 1e-9 or 2e-6) * math.max(1, largest / 10), unit = "N" })
   return mu1, mu2
 end
 
@@ -219,21 +222,45 @@ local function judge_published(model, rows)
   near("it touches at 0.03 s", touch, 0.03, 1e-9, "s")
   near("it begins to slip at 0.13 s", slips, 0.13, 1e-9, "s")
   near(("the slip ends at %g s"):format(stop), sticks, stop, 1e-9, "s")
-  near("squeezed by 10 N at 0.08 s", at(0.08).cn1, 10, 1e-5, "N")
-  local last = at(stop)
+  local exact = model == "cone" and 2e-6 or 1e-9 -- as above [N]
+  near("squeezed by 10 N at 0.08 s", at(0.08).cn1, 10, exact, "N")
+  local last, lag, spring, changed, gap = at(stop), 0, 0, 0, 0
+  for i = 2, #rows do
+    local row = rows[i]
+    if row.t < 0.03 - 1e-9 then lag = math.max(lag, math.abs(row.cmd_xl - row.xl)) end
+    if row.t > 0.08 - 1e-9 and row.t < stop + 1e-9 then changed, gap = math.max(changed, math.abs(row.cn1 - 10)), math.max(gap, math.abs(row.phi1)) end
+    spring = math.max(spring, math.abs(p.stiffness * (row.cmd_xl - row.xl) - row.cn1))
+  end
+  stn.result("starts_apart", rows[1].phi1, "m")
+  stn.result("lag_apart", lag, "m")
+  stn.result("spring_less_contact", spring, "N")
+  stn.result("cn1_squeezed", at(0.08).cn1, "N")
+  stn.result("gap_sticking", math.abs(at(0.12).phi1), "m")
+  stn.result("cn1_changes_after_the_squeeze", changed, "N")
+  stn.result("largest_gap_after_the_squeeze", gap, "m")
   stn.result("cn1_sliding", last.cn1, "N")
   stn.result("cf1_sliding", (last.cf1 + last.cf2) / 2, "N")
+  stn.result("cn3_sliding", last.cn3, "N")
+  stn.result("cn3_less_weight_and_friction", math.abs(last.cn3 - p.weight + last.cf1 + last.cf2), "N")
   stn.result("gap_sliding", last.phi1, "m")
+  stn.result("gap_at_the_end", math.abs(rows[#rows].phi1), "m")
   if model == "lcp" then
-    near("10 N while it slides", last.cn1, 10, 1e-5, "N")
-    near("no gap while it slides", last.phi1, 0, 1e-8, "m")
-    near("the ground carries 20 N", last.cn3, 20, 1e-5, "N")
-  else
-    near("11 N while it slides", last.cn1, 11, 1e-4, "N")
-    near("a gap of h mu v = 1 mm while it slides", last.phi1, p.dt * p.mu * p.pull, 1e-7, "m")
-    near("no gap before it slides", at(0.13).phi1, 0, 1e-8, "m")
-    near("a third of the gap is left a step later", at(stop + p.dt).phi1 / last.phi1, 1 / 3, 1e-4)
-    stn.check("the gap is gone at the end", { value = rows[#rows].phi1, limit = peak * 3 ^ -7, unit = "m" })
+    near("10 N while it slides", last.cn1, 10, exact, "N")
+    near("no gap while it slides", last.phi1, 0, 1e-12, "m")
+    near("the ground carries 20 N", last.cn3, 20, exact, "N")
+  else -- what is missing falls to a third in every step: 3^-10 at the end of the slip
+    near("11 N while it slides, less 3^-10 N", last.cn1, 11, 1.1 * 3 ^ -10, "N")
+    near("a gap of h mu v = 1 mm while it slides, less 3^-10 of it", last.phi1, p.dt * p.mu * p.pull, 1.1e-3 * 3 ^ -10, "m")
+    near("no gap before it slides", at(0.13).phi1, 0, model == "cone" and 2e-10 or 1e-12, "m")
+    near("a third of the gap is left a step later", at(stop + p.dt).phi1 / last.phi1, 1 / 3, 1e-6)
+    stn.check("the gap is gone at the end", { value = rows[#rows].phi1, limit = 2 * peak * 3 ^ -12, unit = "m" })
+    local other, apart = run "lcp", 0
+    for i = 1, math.floor(0.13 / p.dt + 0.5) + 1 do
+      local a, b = rows[i], other[i] -- how the fingers share the friction is open
+      apart = math.max(apart, math.abs(a.cn1 - b.cn1), math.abs(a.cn3 - b.cn3), math.abs(a.cf1 + a.cf2 - b.cf1 - b.cf2))
+    end
+    stn.result("from_lcp_before_the_slip", apart, "N")
+    if model == "qp" then stn.check("forces until the slip are those of lcp", { value = apart, limit = 2 * exact, unit = "N" }) end
   end
 end
 
@@ -252,7 +279,8 @@ local function of(name) return function(row) return row[name] end end
 local function draw(runs)
   local lcp, qp = runs.lcp, runs.qp
   local function write(name, title, unit, series)
-    chart.write(p.charts .. "_" .. name .. ".svg", { title = title, x = { label = "t [s]" }, y = { label = unit }, legend = "beside", series = series })
+    if name ~= p.show then return end
+    chart.write(p.plot, { title = title, x = { label = "t [s]" }, y = { label = unit }, legend = "beside", series = series })
   end
   for _, axis in ipairs { "xl", "y" } do
     local word = axis == "xl" and "x" or "y"
@@ -275,7 +303,7 @@ local mu1 = judge(p.model, rows)
 if p.dt == 0.01 and mu1 == 0.5 and p.stiffness == 1000 and p.weight == 10 and p.close == 0.2 and p.pull == 0.2 and p.squeeze == 0.08 then
   judge_published(p.model, rows)
 end
-if p.charts ~= "" then
+if p.plot ~= "" then
   local runs = { [p.model] = rows }
   for _, model in ipairs { "lcp", "qp" } do runs[model] = runs[model] or run(model) end
   draw(runs)
