@@ -4,6 +4,7 @@
 -- Any arm with six or more joints works: --set robot=FILE.urdf. The script looks for the tip, mounts the paddle on it,
 -- finds joint positions along an arc by inverse kinematics, and follows them under joint PD control.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   robot = "models/iiwa14/iiwa14.urdf",
@@ -272,7 +273,7 @@ end
 local function plan(start)
   local path, worst = { {}, {}, {} }, 0
   local function note(segment, angle, above, place)
-    worst = math.max(worst, reach_for(on_arc(angle, above), angle))
+    worst = worse(worst, reach_for(on_arc(angle, above), angle))
     table.insert(path[segment], place or #path[segment] + 1, positions())
   end
   stand(start)
@@ -399,8 +400,8 @@ local motors = world:controller {
 
 local deepest, momentum = 0, 0
 for step in world:run { seconds = p.seconds } do
-  deepest = math.max(deepest, step.overlap_m)
-  momentum = math.max(momentum, step.certificate.momentum)
+  deepest = worse(deepest, step.overlap_m)
+  momentum = worse(momentum, step.certificate.momentum)
   local position, velocity = reference(step.time + p.dt)
   motors:set { position = position, velocity = velocity }
 end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A tower of equal boxes: it must stand.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   height = 10,    -- boxes
@@ -23,15 +24,15 @@ world:contact_material { mu = p.mu }
 
 local overlap, momentum = 0, 0
 for step in world:run { seconds = p.seconds } do
-  overlap = math.max(overlap, step.overlap_m)
-  momentum = math.max(momentum, step.certificate.momentum)
+  overlap = worse(overlap, step.overlap_m)
+  momentum = worse(momentum, step.certificate.momentum)
 end
 
 local sway, sunk, speed = 0, 0, 0
 for i, box in ipairs(boxes) do
   local xyz = box:position()
-  sway = math.max(sway, math.abs(xyz[1]), math.abs(xyz[2]))
-  sunk = math.max(sunk, math.abs(xyz[3] - (i - 0.5) * edge))
+  sway = worse(sway, math.abs(xyz[1]), math.abs(xyz[2]))
+  sunk = worse(sunk, math.abs(xyz[3] - (i - 0.5) * edge))
   speed = math.max(speed, box:speed())
 end
 stn.result("sway_m", sway, "m")

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Clutter: spheres and boxes fall in columns into a container and come to rest. The scene is in lib/clutter_scene.lua.
 local stn = require "stiction"
+local worse = require "worse"
 local clutter = require "clutter_scene"
 
 local p = clutter.parameters()
@@ -10,11 +11,11 @@ local bodies = clutter.build(world, p)
 -- At rest: the last tenth of the run, every tenth step.
 local deep, depth_sum, depth_count, momentum = 0, 0, 0, 0
 for step in world:run { seconds = p.seconds } do
-  momentum = math.max(momentum, step.certificate.momentum)
+  momentum = worse(momentum, step.certificate.momentum)
   if step.time > 0.9 * p.seconds and step.index % 10 == 0 then
     for _, contact in ipairs(step:contacts()) do
       if contact.distance < 0 then
-        deep = math.max(deep, -contact.distance)
+        deep = worse(deep, -contact.distance)
         depth_sum, depth_count = depth_sum - contact.distance, depth_count + 1
       end
     end

@@ -2,6 +2,7 @@
 -- Boxes ride on a belt, a pusher sends each off to the side, into a tray on a lift that goes up and down. With
 -- --set hz=1 the belt goes to and fro as a sine of that frequency instead, and the pusher waits.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   boxes = 5,
@@ -53,11 +54,11 @@ local overlap, momentum, lag = 0, 0, 0
 for step in world:run { seconds = p.seconds } do
   local t = step.time
   belt:set_surface_velocity { p.hz == 0 and p.speed or p.speed * math.sin(2 * math.pi * p.hz * t), 0, 0 }
-  overlap = math.max(overlap, step.overlap_m)
-  momentum = math.max(momentum, step.certificate.momentum)
+  overlap = worse(overlap, step.overlap_m)
+  momentum = worse(momentum, step.certificate.momentum)
   if p.hz > 0 then
     local u = p.speed * math.sin(2 * math.pi * p.hz * (t - p.dt))
-    lag = math.max(lag, math.abs(boxes[1]:velocity().linear[1] - u))
+    lag = worse(lag, math.abs(boxes[1]:velocity().linear[1] - u))
   end
 end
 

@@ -2,6 +2,7 @@
 -- The scene of dual_arm.lua at rest: two arms with hands hold still over a table with a jar, its lid beside it and a bowl; 16
 -- marbles rest in the jar. All contacts are points, as those of MuJoCo: for benches.
 local stn = require "stiction"
+local worse = require "worse"
 local scene = require "dual_arm.scene"
 
 local p = stn.params {
@@ -29,19 +30,19 @@ end
 
 local momentum = 0
 for step in world:run { seconds = p.seconds } do
-  momentum = math.max(momentum, step.certificate.momentum)
+  momentum = worse(momentum, step.certificate.momentum)
 end
 
 local lost, fastest, swing, sag = 0, 0, 0, 0
 for _, marble in ipairs(marbles) do
   local x = s.jar:pose():inverse() * marble:position()
   lost = lost + ((math.sqrt(x[1] ^ 2 + x[2] ^ 2) > scene.jar_radius or x[3] < scene.jar_floor) and 1 or 0)
-  fastest = math.max(fastest, marble:speed())
+  fastest = worse(fastest, marble:speed())
 end
 for robot, positions in pairs(start) do
   for name, velocity in pairs(robot:velocities()) do
-    swing = math.max(swing, math.abs(velocity))
-    sag = math.max(sag, math.abs(robot:joint(name):position() - positions[name]))
+    swing = worse(swing, math.abs(velocity))
+    sag = worse(sag, math.abs(robot:joint(name):position() - positions[name]))
   end
 end
 stn.result("dofs", world.nv, "1")

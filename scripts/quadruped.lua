@@ -4,6 +4,7 @@
 --
 --   stiction run scripts/quadruped.lua --set task=trot
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   task = stn.choice { "stand", "trot", "hang", "drop", "random", "free_fall" },
@@ -70,7 +71,7 @@ for step in world:run { seconds = p.seconds } do
   elseif p.task == "random" and step.index % change == 0 then
     motors:set { position = random_posture() }
   end
-  momentum = math.max(momentum, step.certificate.momentum)
+  momentum = worse(momentum, step.certificate.momentum)
   contacts = contacts + step.contact_count
 end
 

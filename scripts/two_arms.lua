@@ -4,6 +4,7 @@
 -- The arms face each other, so both move through the same joint positions. These lie in a vertical plane: shoulder,
 -- elbow and wrist give distance, height and direction of the flange, found by Newton's method on a copy that never runs.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   mu = 0.6,       -- of pads and box
@@ -109,8 +110,8 @@ for step in world:run { seconds = p.seconds } do
   end
   local over = box:position()[3] - (arms[1].pad:position()[3] + arms[2].pad:position()[3]) / 2
   held = step.time >= 0.8 and (held or over) or nil
-  slip = math.max(slip, held and math.abs(over - held) or 0)
-  momentum = math.max(momentum, step.certificate.momentum)
+  slip = worse(slip, held and math.abs(over - held) or 0)
+  momentum = worse(momentum, step.certificate.momentum)
 end
 
 local below = world:raycast { from = box:position(), direction = { 0, 0, -1 }, exclude = box }

@@ -2,6 +2,7 @@
 -- Chains of hinged boxes of 0.04 x 0.02 m and given lengths, hanging down from the origin: joint i at the tip of link i-1.
 -- hinged_boxes.run { l =, m =, axes =, q0 =, qd0 =, damping =, T =, dt = } logs t, q, qd and the energy.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local hinged_boxes = {}
@@ -51,7 +52,7 @@ function hinged_boxes.run(o)
   world:log(columns)
   local start, drift = world:energy().total, 0
   for step in world:run { seconds = o.T } do
-    drift = math.max(drift, math.abs(step.energy_J - start))
+    drift = worse(drift, math.abs(step.energy_J - start))
   end
   stn.result("energy_start", start, "J")
   stn.result("energy_end", world:energy().total, "J")

@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Contacts of single bodies in whole steps, beside what every law and solver must make of them, step by step: README.md.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 local g, radius, m = 9.81, 0.01, 0.5
 
 -- A mass on three slides, carried by the lowest point of a small sphere.
-local function particle(world, z)
+local function particle(world, z, friction)
   local robot = load_text(world, ".xml", ([[<mujoco model="particle"><worldbody><body name="particle"><inertial pos="0 0 0" mass="%.17g"
     diaginertia="1 1 1"/><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
-    <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0"/></body></worldbody></mujoco>]]):format(m, radius))
+    <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0" friction="%.17g"/></body></worldbody></mujoco>]]):format(m, radius, friction or 1))
   robot:set_q { z = radius + z }
   return robot
 end
 
 local worst = {} -- by claim: the largest error over what is allowed
 local function compare(claim, value, expected, tolerance)
-  local share = math.abs(value - expected) / tolerance
-  worst[claim] = share <= (worst[claim] or 0) and worst[claim] or share -- NaN stays
+  worst[claim] = worse(worst[claim] or 0, math.abs(value - expected) / tolerance)
 end
 
 local function root(f, low, high) -- f(low) <= 0 < f(high)
@@ -161,6 +161,58 @@ for _, choice in ipairs(coulomb) do
     compare("Coulomb's roll, spin, " .. name, ball:velocity().angular[2] * r, u - s, tolerance)
   end
   compare("5/7 of the speed, " .. name, ball:velocity().linear[1], 2 * 5 / 7, tolerance)
+end
+
+-- ------------------------------------------------------------------------------------------- friction by direction
+-- v' = v - P(v), P the nearest point of the ellipse with half axes mu_1 g dt and mu_2 g dt: maximal dissipation. A multiplier t >= 0
+-- with P_i = a_i^2 v_i/(a_i^2 + t) is found by bisection. A pair's mu is 2 a b/(a + b) of its surfaces.
+for _, name in ipairs { "bisection", "nsgs", "newton_ncp", "admm_ncp", "admm_split_ncp", "cond", "auto" } do
+  for _, pair in ipairs { { 0.3, 0.15 }, { 0.1, 0.4 } } do
+    local world <close> = stn.world { dt = dt, margin = 1, exact_contacts = true, solver = { name, tolerance = 1e-12, max_iterations = 100000 } }
+    world:ground { mu = 0.5 * pair[1] / (1 - pair[1]), mu2 = 0.5 * pair[2] / (1 - pair[2]), friction_direction = { 1, 0, 0 } }
+    local robot = particle(world, 0, 0.5)
+    local x, y = robot:joint "x", robot:joint "y"
+    x:set_velocity(1)
+    y:set_velocity(0.8)
+    local v, at, a = { 1, 0.8 }, { 0, 0 }, { pair[1] * g * dt, pair[2] * g * dt }
+    for _ in world:run { seconds = 1 } do
+      local t = (v[1] / a[1]) ^ 2 + (v[2] / a[2]) ^ 2 <= 1 and 0
+        or root(function(s) return 1 - (a[1] * v[1] / (a[1] ^ 2 + s)) ^ 2 - (a[2] * v[2] / (a[2] ^ 2 + s)) ^ 2 end, 0, 1)
+      for k = 1, 2 do
+        v[k] = v[k] - a[k] ^ 2 * v[k] / (a[k] ^ 2 + t)
+        at[k] = at[k] + dt * v[k]
+      end
+      compare("friction by direction, " .. name, x:position(), at[1], 2e-10)
+      compare("friction by direction, " .. name, y:position(), at[2], 2e-10)
+    end
+  end
+end
+
+-- -------------------------------------------------------------------------------------------- quasistatic pushing
+-- A finger on a spring K pushes a box over the floor: it lags behind its command by mu m g/K, whatever the step; before it touches
+-- by nothing; and where the command rests, so do both.
+for _, name in ipairs { "lemke", "newton_ncp", "admm_ncp", "admm_split_ncp" } do
+  for _, h in ipairs { 0.01, 1 } do
+    local K, mass, half = 800, 0.6, 0.2
+    local world <close> = stn.world { dt = h, integrator = "quasistatic", solver = { name, tolerance = 1e-12, max_iterations = 100000 } }
+    world:ground { mu = mu }
+    local box = world:box { size = { 2 * half, 0.3, 0.2 }, mass = mass, mu = mu, xyz = { half + 0.06, 0, 0.1 } }
+    local finger = load_text(world, ".urdf", [[<robot name="finger"><link name="base"/><link name="tip"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.05"/></geometry></collision></link>
+      <joint name="x" type="prismatic"><parent link="base"/><child link="tip"/><origin xyz="0 0 0.1"/><axis xyz="1 0 0"/>
+      <limit lower="-1" upper="1" effort="1000" velocity="10"/></joint></robot>]], { fixed = true, mu = 0 })
+    local motor = world:controller { "joint_pd", target = finger, joints = { "x" }, kp = K, kd = 0 }
+    local x, lag = finger:joint "x", mu * mass * g / K
+    for k = 1, 6 do
+      local command = 0.005 * math.min(k, 5)
+      motor:set { position = { command } }
+      world:step()
+      local at = command - 0.01 > lag and command - lag or math.min(command, 0.01) -- touches at 0.01 m
+      local claim = ("quasistatic push, %s"):format(name)
+      compare(claim, x:position(), at, 1e-12)
+      compare(claim .. ": box", box:position()[1], half + 0.06 + math.max(0, command - 0.01 - lag), 1e-12)
+    end
+  end
 end
 
 local claims = {}

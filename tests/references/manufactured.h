@@ -164,8 +164,8 @@ static inline double made_error_of_gamma(const made *m, const double *gamma) {
     double off = 0.0, largest = 0.0;
     for (int32_t r = 0; r < m->scene.problem.row_count; r++) {
         double d = fabs(gamma[r] - (double)m->gamma[r]);
-        off = d <= off ? off : d; // NaN stays
-        largest = fmax(largest, fabs((double)m->gamma[r]));
+        off = worse(off, d);
+        largest = worse(largest, fabs((double)m->gamma[r]));
     }
     return largest > 0.0 ? off / largest : off;
 }

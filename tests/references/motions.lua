@@ -3,6 +3,7 @@
 -- the order p of the scheme, and the combination (2^p y(dt/2) - y(dt))/(2^p - 1), from which the leading error is gone, must
 -- come ten times as close as y(dt/2): a scheme that converges to something else does not.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local orders = { explicit_euler = 1, implicit_euler = 1, symplectic_euler = 1, midpoint = 2 }
@@ -10,8 +11,7 @@ local orders = { explicit_euler = 1, implicit_euler = 1, symplectic_euler = 1, m
 local function largest_difference(a, b)
   local most = 0
   for i = 1, #b do
-    local d = math.abs(a[i] - b[i])
-    most = d <= most and most or d -- NaN stays
+    most = worse(most, math.abs(a[i] - b[i]))
   end
   return most
 end

@@ -205,8 +205,8 @@ static int32_t check_law(stn_context *context, const law_case *law) {
             fail_msg("%s, seed %d: %s", law->id, (int)seed, err.text);
         }
         double off_v = made_error_of_v(&m, v), off_gamma = made_error_of_gamma(&m, gamma);
-        worst_v = fmax(worst_v, off_v);
-        worst_gamma = fmax(worst_gamma, off_gamma);
+        worst_v = worse(worst_v, off_v);
+        worst_gamma = worse(worst_gamma, off_gamma);
         if (!(off_v <= 1e-12 && off_gamma <= 1e-12)) {
             print_message("%s, seed %d: v off by %.1e, gamma by %.1e (%s)\n", law->id, (int)seed, off_v, off_gamma,
                           report.reason);

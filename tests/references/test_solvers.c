@@ -213,8 +213,8 @@ static int32_t check_way(stn_context *context, const solver_way *way) {
             fail_msg("%s, seed %d: %s", way->id, (int)seed, err.text);
         }
         double off_v = made_error_of_v(&m, v), off_gamma = made_error_of_gamma(&m, gamma);
-        worst_v = off_v <= worst_v ? worst_v : off_v; // NaN stays
-        worst_gamma = off_gamma <= worst_gamma ? worst_gamma : off_gamma;
+        worst_v = worse(worst_v, off_v);
+        worst_gamma = worse(worst_gamma, off_gamma);
         if (!(off_v <= way->allowed && off_gamma <= way->allowed)) {
             print_message("%s %s %s, seed %d: v off by %.1e, gamma by %.1e (%s)\n", way->id,
                           way->value != NULL ? way->value : "", way->law != NULL ? way->law : "", (int)seed, off_v,

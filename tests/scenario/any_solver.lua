@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Every solver of the registry in a world: boxes fall on each other beside a ball, come to rest, and each step is certified.
 local stn = require "stiction"
+local worse = require "worse"
 
 local function pile(solver, settings)
   local choice = { solver, tolerance = 1e-6 }
@@ -44,8 +45,8 @@ for _, solver in ipairs(stn.plugins "solver") do
     for step in world:run { seconds = 1 } do
       steps = steps + 1
       unsolved = unsolved + (step.converged and 0 or 1)
-      momentum = math.max(momentum, step.certificate.momentum)
-      deepest = math.max(deepest, step.overlap_m)
+      momentum = worse(momentum, step.certificate.momentum)
+      deepest = worse(deepest, step.overlap_m)
       assert(step.certificate.finite)
     end
     assert(momentum < 1e-4, ("momentum error %g"):format(momentum))
