@@ -5,6 +5,7 @@
 -- finds joint positions along an arc by inverse kinematics, and follows them under joint PD control.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 
 local p = stn.params {
   robot = "models/iiwa14/iiwa14.urdf",
@@ -273,7 +274,7 @@ end
 local function plan(start)
   local path, worst = { {}, {}, {} }, 0
   local function note(segment, angle, above, place)
-    worst = math.max(worst, reach_for(on_arc(angle, above), angle))
+    worst = worse(worst, reach_for(on_arc(angle, above), angle))
     table.insert(path[segment], place or #path[segment] + 1, positions())
   end
   stand(start)
@@ -401,7 +402,7 @@ local motors = world:controller {
 local deepest = 0
 local worst = solve_error.worst()
 for step in world:run { seconds = p.seconds } do
-  deepest = math.max(deepest, step.overlap_m)
+  deepest = worse(deepest, step.overlap_m)
   worst:add(step.certificate)
   local position, velocity = reference(step.time + p.dt)
   motors:set { position = position, velocity = velocity }

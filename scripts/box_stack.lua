@@ -2,6 +2,7 @@
 -- A tower of equal boxes: it must stand.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 
 local p = stn.params {
   height = 10,    -- boxes
@@ -25,15 +26,15 @@ world:contact_material { mu = p.mu }
 local overlap = 0
 local worst = solve_error.worst()
 for step in world:run { seconds = p.seconds } do
-  overlap = math.max(overlap, step.overlap_m)
+  overlap = worse(overlap, step.overlap_m)
   worst:add(step.certificate)
 end
 
 local sway, sunk, speed = 0, 0, 0
 for i, box in ipairs(boxes) do
   local xyz = box:position()
-  sway = math.max(sway, math.abs(xyz[1]), math.abs(xyz[2]))
-  sunk = math.max(sunk, math.abs(xyz[3] - (i - 0.5) * edge))
+  sway = worse(sway, math.abs(xyz[1]), math.abs(xyz[2]))
+  sunk = worse(sunk, math.abs(xyz[3] - (i - 0.5) * edge))
   speed = math.max(speed, box:speed())
 end
 stn.result("sway_m", sway, "m")

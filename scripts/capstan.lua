@@ -11,6 +11,7 @@
 -- so that chains hold by lambda^60: less than e^(mu theta) by about mu theta rho / radius, for the force pulls farther
 -- out than friction acts, and by the order of delta^2.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   mu = 0.3,        -- of rods on drums
@@ -100,7 +101,7 @@ for i, degrees in ipairs(angles) do
   local ratio, theta = sums[i] / count, wrap_of(chain)
   local rope = math.exp(p.mu * theta)
   local fastest = 0
-  for _, rod in ipairs(chain.rods) do fastest = math.max(fastest, rod:speed()) end
+  for _, rod in ipairs(chain.rods) do fastest = worse(fastest, rod:speed()) end
   stn.result("ratio_" .. name, ratio, "1")
   stn.result("rope_" .. name, rope, "1")
   stn.result("rods_" .. name, chain.polygon, "1")

@@ -2,6 +2,7 @@
 -- Clutter: spheres and boxes fall in columns into a container and come to rest. The scene is in lib/clutter_scene.lua.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 local clutter = require "clutter_scene"
 
 local p = clutter.parameters()
@@ -16,7 +17,7 @@ for step in world:run { seconds = p.seconds } do
   if step.time > 0.9 * p.seconds and step.index % 10 == 0 then
     for _, contact in ipairs(step:contacts()) do
       if contact.distance < 0 then
-        deep = math.max(deep, -contact.distance)
+        deep = worse(deep, -contact.distance)
         depth_sum, depth_count = depth_sum - contact.distance, depth_count + 1
       end
     end

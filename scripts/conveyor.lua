@@ -3,6 +3,7 @@
 -- --set hz=1 the belt goes to and fro as a sine of that frequency instead, and the pusher waits.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 
 local p = stn.params {
   boxes = 5,
@@ -55,11 +56,11 @@ local worst = solve_error.worst()
 for step in world:run { seconds = p.seconds } do
   local t = step.time
   belt:set_surface_velocity { p.hz == 0 and p.speed or p.speed * math.sin(2 * math.pi * p.hz * t), 0, 0 }
-  overlap = math.max(overlap, step.overlap_m)
+  overlap = worse(overlap, step.overlap_m)
   worst:add(step.certificate)
   if p.hz > 0 then
     local u = p.speed * math.sin(2 * math.pi * p.hz * (t - p.dt))
-    lag = math.max(lag, math.abs(boxes[1]:velocity().linear[1] - u))
+    lag = worse(lag, math.abs(boxes[1]:velocity().linear[1] - u))
   end
 end
 

@@ -3,6 +3,7 @@
 -- marbles rest in the jar. All contacts are points, as those of MuJoCo: for benches.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 local scene = require "dual_arm.scene"
 
 local p = stn.params {
@@ -37,12 +38,12 @@ local lost, fastest, swing, sag = 0, 0, 0, 0
 for _, marble in ipairs(marbles) do
   local x = s.jar:pose():inverse() * marble:position()
   lost = lost + ((math.sqrt(x[1] ^ 2 + x[2] ^ 2) > scene.jar_radius or x[3] < scene.jar_floor) and 1 or 0)
-  fastest = math.max(fastest, marble:speed())
+  fastest = worse(fastest, marble:speed())
 end
 for robot, positions in pairs(start) do
   for name, velocity in pairs(robot:velocities()) do
-    swing = math.max(swing, math.abs(velocity))
-    sag = math.max(sag, math.abs(robot:joint(name):position() - positions[name]))
+    swing = worse(swing, math.abs(velocity))
+    sag = worse(sag, math.abs(robot:joint(name):position() - positions[name]))
   end
 end
 stn.result("dofs", world.nv, "1")

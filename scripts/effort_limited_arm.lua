@@ -3,6 +3,7 @@
 -- carries grows in steps: while the effort suffices it sags by weight/kp, then the boom falls as if only the effort pushed
 -- against the weight. Both are compared with closed forms.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local p = stn.params {
@@ -49,8 +50,8 @@ for k = 0, p.steps - 1 do
   local load = 0.95 * most * k / (p.steps - 1)
   run(load, 2)
   local q = hinge:position()
-  sag_error = math.max(sag_error, math.abs(q + weight(load, q) / p.kp)) -- kp q = -weight
-  held = math.max(held, weight(load, q) / p.effort)
+  sag_error = worse(sag_error, math.abs(q + weight(load, q) / p.kp)) -- kp q = -weight
+  held = worse(held, weight(load, q) / p.effort)
   stn.result(("sag_%d"):format(k), -q, "rad")
 end
 
@@ -63,7 +64,7 @@ run(load, 1, function(q, v)
   elseif q0 and q > -0.9 * p.stop then
     energy = 0.5 * inertia * (v * v - v0 * v0)
     local fall = (p.mass * 9.81 + load) * p.length * (math.sin(q0) - math.sin(q))
-    energy_error = math.max(energy_error, math.abs(energy - fall + p.effort * (q0 - q)))
+    energy_error = worse(energy_error, math.abs(energy - fall + p.effort * (q0 - q)))
   end
 end)
 

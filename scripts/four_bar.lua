@@ -6,6 +6,7 @@
 --    /                 \         C lies coupler from B and rocker from D: one of two points where circles meet
 --   A ----- ground ---- D
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local p = stn.params {
@@ -63,12 +64,12 @@ local drift, early, worst_coupler, worst_rocker, force = 0, 0, 0, 0, 0
 for step in world:run { seconds = p.seconds } do
   local a = A:position()
   coupler, rocker = closed_form(a)
-  drift = math.max(drift, loop:error())
+  drift = worse(drift, loop:error())
   early = step.time <= p.seconds / 10 and drift or early
-  worst_coupler = math.max(worst_coupler, off(a + B:position() - coupler))
-  worst_rocker = math.max(worst_rocker, off(D:position() - rocker))
+  worst_coupler = worse(worst_coupler, off(a + B:position() - coupler))
+  worst_rocker = worse(worst_rocker, off(D:position() - rocker))
   local x, y, z = table.unpack(loop:impulse())
-  force = math.max(force, math.sqrt(x * x + y * y + z * z) / p.dt)
+  force = worse(force, math.sqrt(x * x + y * y + z * z) / p.dt)
 end
 
 stn.result("turns", A:position() / (2 * math.pi), "1")

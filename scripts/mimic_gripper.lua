@@ -2,6 +2,7 @@
 -- A parallel gripper whose second finger mimics the first closes on a box that stands aside of its middle, squeezes it with
 -- the effort limit of its one motor, lifts it and holds it. By virtual work each finger presses with half of that effort.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local p = stn.params {
@@ -54,10 +55,10 @@ for step in world:run { seconds = p.seconds } do
   local t = step.time
   local up = p.lift * math.max(0, math.min(1, (t - 0.7) / 1))
   motors:set { position = { grip = t > 0.1 and 0.08 or 0, lift = up } } -- further than the box lets it: the motor saturates
-  ratio_error = math.max(ratio_error, math.abs(grip:position() - follow:position()))
+  ratio_error = worse(ratio_error, math.abs(grip:position() - follow:position()))
   if t > p.seconds - 1 then
     local left, right = squeeze "left", squeeze "right"
-    force_error = math.max(force_error, math.abs(left - p.effort / 2), math.abs(right - p.effort / 2))
+    force_error = worse(force_error, math.abs(left - p.effort / 2), math.abs(right - p.effort / 2))
     lowest = math.min(lowest, box:position()[3])
   end
 end

@@ -4,6 +4,7 @@
 --
 --   stiction run scripts/own_robots.lua --set robot=humanoid --set task=sine
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   robot = stn.choice { "iiwa14", "panda", "panda_hand", "wsg50", "allegro_right", "allegro_left", "anymal", "humanoid" },
@@ -262,7 +263,7 @@ local target = home
 for step in world:run { seconds = p.seconds } do
   local q = positions()
   for i in ipairs(joints) do
-    errors[i] = math.max(errors[i], math.abs(q[i] - target[i]))
+    errors[i] = worse(errors[i], math.abs(q[i] - target[i]))
   end
   if not at_settled and step.time >= settled then
     at_settled, base_at_settled = q, robot:pose()
@@ -298,7 +299,7 @@ end
 local drift, last, fastest = {}, positions(), 0
 for i, joint in ipairs(joints) do
   drift[i] = math.abs(last[i] - at_settled[i])
-  fastest = math.max(fastest, math.abs(joint:velocity()))
+  fastest = worse(fastest, math.abs(joint:velocity()))
 end
 
 io.stderr:write(("%s, %s, %g s, %d joints, %.4g kg\n"):format(p.robot, p.task, p.seconds, #joints, robot:mass()))

@@ -4,6 +4,7 @@
 -- In the last half second: jitter, the rms over bodies and steps of the speed of the centre and of the angular speed times half the
 -- size; tremble, the rms change of a body's velocity from step to step, which creep at a constant speed does not show; the deepest overlap; and the share of contact ids that were not there in the step before.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   shape = stn.choice { "box", "cylinder", "rock" },
@@ -109,7 +110,7 @@ for step in world:run { seconds = p.seconds } do
     end
     if before then
       seen, steps, iterations = seen + #contacts, steps + 1, iterations + step.iterations
-      deepest = math.max(deepest, step.overlap_m)
+      deepest = worse(deepest, step.overlap_m)
       for i, body in ipairs(bodies) do
         local v, w, velocity = body:speed(), 0, body:velocity()
         for k = 1, 3 do
@@ -118,7 +119,7 @@ for step in world:run { seconds = p.seconds } do
         end
         last[i] = velocity.linear
         linear, angular, samples = linear + v * v, angular + w * size * size / 4, samples + 1
-        largest = math.max(largest, v)
+        largest = worse(largest, v)
       end
     end
     before = ids

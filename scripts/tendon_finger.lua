@@ -3,6 +3,7 @@
 -- straight again. Slow pulls are compared with the closed form, stiffness x angle + damping x rate = radius x tension.
 -- Look at it: stiction run scripts/tendon_finger.lua --record finger.html
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local p = stn.params {
@@ -56,10 +57,10 @@ for _ in world:run { seconds = p.pulls * p.period } do
     local joint = finger:joint("joint" .. i)
     local angle = joint:position()
     wound = wound + radii[i] * angle
-    largest = math.max(largest, angle)
-    off = math.max(off, math.abs(angle + lag * joint:velocity() - radii[i] * pull / stiffness[i]))
+    largest = worse(largest, angle)
+    off = worse(off, math.abs(angle + lag * joint:velocity() - radii[i] * pull / stiffness[i]))
   end
-  wound_off = math.max(wound_off, math.abs(start - tendon:length() - wound))
+  wound_off = worse(wound_off, math.abs(start - tendon:length() - wound))
   tendon:set { tension = tension(world.time) }
 end
 stn.result("largest_angle", largest, "rad")

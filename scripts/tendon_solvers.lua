@@ -2,6 +2,7 @@
 -- The same motion by five solvers: a hoist whose rope goes slack and taut again, two boxes on a cable in free flight, and a
 -- finger with one tendon round three joints. A table tells how far each solver is from the first one, and the boxes' momentum.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local p = stn.params {
@@ -69,7 +70,7 @@ for _, scene in ipairs(scenes) do
     first = first or values
     local difference = 0
     loose[#loose + 1] = slack
-    for i, value in ipairs(values) do difference = math.max(difference, math.abs(value - first[i])) end
+    for i, value in ipairs(values) do difference = worse(difference, math.abs(value - first[i])) end
     local free = scene.name == "boxes"
     print(("%-8s %-12s %14.1e %14d %16s"):format(scene.name, solver, difference, slack, free and ("%.1e kg m/s"):format(momentum) or "-"))
     worst, lost = math.max(worst, difference), math.max(lost, free and momentum or 0)

@@ -5,6 +5,7 @@
 -- elbow and wrist give distance, height and direction of the flange, found by Newton's method on a copy that never runs.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 
 local p = stn.params {
   mu = 0.6,       -- of pads and box
@@ -111,7 +112,7 @@ for step in world:run { seconds = p.seconds } do
   end
   local over = box:position()[3] - (arms[1].pad:position()[3] + arms[2].pad:position()[3]) / 2
   held = step.time >= 0.8 and (held or over) or nil
-  slip = math.max(slip, held and math.abs(over - held) or 0)
+  slip = worse(slip, held and math.abs(over - held) or 0)
   worst:add(step.certificate)
 end
 

@@ -4,6 +4,7 @@
 --
 --   stiction run -q scripts/controllers/grips.lua --set folder=docs/pictures
 local stn = require "stiction"
+local worse = require "worse"
 local chart = require "chart"
 
 local p = stn.params {
@@ -104,7 +105,7 @@ local function press(name, kind, ways, force)
     on_step = function(t, _, world)
       local most = 0
       for _, link in ipairs(world:group "robot":links()) do
-        most = math.max(most, world:contact_force(link, world:group "object").normal_force)
+        most = worse(most, world:contact_force(link, world:group "object").normal_force)
       end
       sum, steps = sum + most, steps + 1
       if steps * p.dt >= window then

@@ -4,6 +4,7 @@
 --
 --   stiction run -q scripts/controllers/limits.lua
 local stn = require "stiction"
+local worse = require "worse"
 local plant, controls = require "plant", require "controls"
 
 local p = stn.params {
@@ -55,7 +56,7 @@ for _, name in ipairs(stn.plugins "controller") do
     for _, with_table in ipairs(control and { false, true } or {}) do
       local fastest, change, force = hold(control, with_table)
       io.stderr:write(("%-20s %8g %-6s %15.2g %15.2g %10.4g\n"):format(name, gain, with_table and "table" or "free", fastest, change, force))
-      worst = math.max(worst, fastest)
+      worst = worse(worst, fastest)
     end
   end
 end

@@ -4,6 +4,7 @@
 --
 --   stiction run -q scripts/controllers/response.lua --set folder=docs/pictures
 local stn = require "stiction"
+local worse = require "worse"
 local plant, controls, chart = require "plant", require "controls", require "chart"
 
 local p = stn.params {
@@ -118,7 +119,7 @@ local function sine(control)
         local e = math.abs(is[i] - goal[i])
         sum, count, most = sum + e * e, count + 1, math.max(most, e)
       end
-      largest = math.max(largest, most)
+      largest = worse(largest, most)
       line.x[#line.x + 1], line.y[#line.y + 1] = t, most
     end,
   })
@@ -162,7 +163,7 @@ local function push(control)
     least, most, mean = math.min(least, force), math.max(most, force), mean + force / #last
   end
   for _, force in ipairs(line.y) do
-    peak = math.max(peak, force)
+    peak = worse(peak, force)
   end
   return { force = mean, peak = peak, trembling = most - least }, line
 end

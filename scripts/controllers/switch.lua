@@ -3,6 +3,7 @@
 --
 --   stiction run -q scripts/controllers/switch.lua --set folder=docs/pictures
 local stn = require "stiction"
+local worse = require "worse"
 local plant, chart = require "plant", require "chart"
 
 local p = stn.params {
@@ -30,8 +31,8 @@ local function hand_over(blend)
     local v, u = arm:v(), {}
     for i, sensor in ipairs(sensors) do -- what the motor gives: the sensor, the joint's damper, the rotor
       u[i] = sensor:exact().torque + damping[i].damping * v[i] + damping[i].reflected_inertia * (v[i] - before[i]) / p.dt
-      jump_v = math.max(jump_v, math.abs(v[i] - before[i]))
-      jump_u = math.max(jump_u, effort_before and math.abs(u[i] - effort_before[i]) or 0)
+      jump_v = worse(jump_v, math.abs(v[i] - before[i]))
+      jump_u = worse(jump_u, effort_before and math.abs(u[i] - effort_before[i]) or 0)
     end
     before, effort_before = v, u
     position.x[#position.x + 1], position.y[#position.y + 1] = world.time, arm:q()[shown]

@@ -2,6 +2,7 @@
 -- What the stages of a run cost: simulated and wall time, contacts, iterations, momentum error eps_m and defect of
 -- complementarity eps_mu of the SAP paper's eqs. (32) and (33).
 local stn = require "stiction"
+local worse = require "worse"
 
 local figures = {}
 figures.__index = figures
@@ -19,7 +20,7 @@ function figures:begin(name) self.stages[#self.stages + 1] = empty(name) end
 local function count(f, steps, us, contacts, most_contacts, iterations, most_iterations, error, most_error)
   f.steps, f.us, f.contacts, f.iterations, f.error = f.steps + steps, f.us + us, f.contacts + contacts, f.iterations + iterations, f.error + error
   f.most_contacts, f.most_iterations = math.max(f.most_contacts, most_contacts), math.max(f.most_iterations, most_iterations)
-  f.most_error = math.max(f.most_error, most_error)
+  f.most_error = worse(f.most_error, most_error)
 end
 
 function figures:add(step)

@@ -2,6 +2,7 @@
 -- The story of dual_arm.lua in four stages. Where the hands go follows from where the world says that jar, lid and bowl are,
 -- which stands in for cameras; whether they hold something, and whether the jar stands on the table, they feel.
 local stn = require "stiction"
+local worse = require "worse"
 local scene = require "dual_arm.scene"
 local robot = require "dual_arm.robot"
 local figures = require "dual_arm.figures"
@@ -131,7 +132,7 @@ function story:open_jar()
   self:grasp_lid()
   local right, most = self.right, 0
   local before = right:lift_force()
-  right:slide(above(right.commanded, 0.10), { speed = 0.1, stop = function() most = math.max(most, right:lift_force() - before) end })
+  right:slide(above(right.commanded, 0.10), { speed = 0.1, stop = function() most = worse(most, right:lift_force() - before) end })
   assert(self.world:held(right.hand, self.lid))
   self.lid_was_off = not self.world:in_contact(self.lid, self.jar)
   self.say("the lid came off at %.1f N", most)

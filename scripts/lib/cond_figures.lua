@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the scenarios of scripts/papers/cond/ share: parameters of the solver, seeds, and the columns that tables are made of.
 local stn = require "stiction"
+local worse = require "worse"
 local cond_figures = {}
 
 --- Parameters of the solver, beside those of a scenario.
@@ -75,7 +76,7 @@ function cond_figures.log(world, p, force, view)
     sums.steps = sums.steps + 1
     sums.unsolved = sums.unsolved + (step.converged and 0 or 1)
     sums.fallbacks = sums.fallbacks + (step.fallbacks > 0 and 1 or 0)
-    sums.contacts = math.max(sums.contacts, step.contact_count)
+    sums.contacts = worse(sums.contacts, step.contact_count)
     sums.iterations = sums.iterations + step.iterations
     sums.solve_us = sums.solve_us + step.solve_us
     sums.step_us = sums.step_us + step.step_us

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads JSON: local value = require "json"(text). null is nil; texts without escapes.
+-- Reads JSON: local value = require "json"(text). null is nil; texts keep their escapes as they are written.
 
 local value
 
@@ -41,7 +41,11 @@ function value(text, at)
   if first == "{" then return object(text, at) end
   if first == "[" then return array(text, at) end
   if first == '"' then
-    local stop = text:find('"', at + 1, true)
+    local stop = at + 1
+    while text:sub(stop, stop) ~= '"' do -- an escape is two characters, or begins with two
+      stop = stop + (text:sub(stop, stop) == "\\" and 2 or 1)
+      assert(stop <= #text, "a text does not end")
+    end
     return text:sub(at + 1, stop - 1), stop + 1
   end
   local word = text:match("^%a+", at)

@@ -4,6 +4,7 @@
 -- bricks that cross meet on a square of edge b and give way by x each with the same formula, a = b: near each side of the square one
 -- of the two is near its face. There the patch leans by 45 degrees, and friction may hold up to mu times what presses.
 local stn = require "stiction"
+local worse = require "worse"
 local stored_energy = require "stored_energy"
 
 local p = stn.params {
@@ -68,9 +69,9 @@ for i, brick in ipairs(bricks) do
   local x = i == 1 and depth(load, a, b) or depth(load, b, b)
   local all, beside = carried(x, b, b)
   height, friction = height - (i == 1 and x or 2 * x), math.max(friction, p.mu * beside / all)
-  worst = math.max(worst, math.abs(brick:position()[3] - ((2 * i - 1) * H + height)))
+  worst = worse(worst, math.abs(brick:position()[3] - ((2 * i - 1) * H + height)))
   speed = math.max(speed, brick:speed())
-  tilt = math.max(tilt, 1 - brick:pose():rotate { 0, 0, 1 }[3])
+  tilt = worse(tilt, 1 - brick:pose():rotate { 0, 0, 1 }[3])
 end
 stn.result("compression", -height, "m")
 stn.result("off_the_closed_form", worst / -height, "1")

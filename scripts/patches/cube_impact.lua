@@ -2,6 +2,7 @@
 -- A soft cube flies at another one without gravity and hits it with its face, an edge or a corner, on its face. Momentum stays, also the
 -- angular one; what is stored in the patch comes back as motion and never more than went in.
 local stn = require "stiction"
+local worse = require "worse"
 local stored_energy = require "stored_energy"
 
 local p = stn.params {
@@ -44,11 +45,11 @@ local soft_flyer, soft_target = stored_energy.box(flyer, { edge, edge, edge }, p
 local ledger, most_stored, faces, unsolved = stored_energy.ledger(initial), 0, 0, 0
 for step in world:run { seconds = p.seconds } do
   local stored = stored_energy.energy(soft_flyer, soft_target)
-  most_stored = math.max(most_stored, stored)
+  most_stored = worse(most_stored, stored)
   world:plot("energy [J]", ledger:add(step.energy_J + stored))
   world:plot("stored [J]", stored)
   world:plot("faces", step.face_count)
-  faces = math.max(faces, step.face_count)
+  faces = worse(faces, step.face_count)
   unsolved = unsolved + (step.converged and 0 or 1)
 end
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Energy of impacts and of a rocking box over time steps: kinetic + gravitational + stored elastic energy must not rise.
 local stn = require "stiction"
+local worse = require "worse"
 local stored_energy = require "stored_energy"
 
 local p = stn.params {
@@ -69,7 +70,7 @@ local function measure(make, dt)
   for step in world:run { seconds = seconds } do
     local u = elastic()
     ledger:add(total() + u)
-    most = math.max(most, u)
+    most = worse(most, u)
     if u > 0 then apart = nil elseif most > 0 and not apart then apart = total() end
   end
   return { rise = ledger.rise / scale, rebound = apart and (apart - before) / scale, stored = most / scale }

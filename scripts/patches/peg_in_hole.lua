@@ -5,6 +5,7 @@
 --   hole=round    one solid of tetrahedra with a hole, which the script makes; H is half of T or of its ring: pressed by 2 pi r T x E/H
 -- While the peg slides through at a steady speed friction holds it back with mu times all of that.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 local with_file = require "tetrahedra"
 
@@ -92,7 +93,7 @@ for step in world:run { seconds = seconds } do
   if step.time > 0.8 * seconds then -- the round end is through, the straight part fills the plate
     held, samples = held + force, samples + 1
   end
-  most = math.max(most, force)
+  most = worse(most, force)
   world:plot("force [N]", force)
   world:plot("beside the axis [mm]", 1e3 * math.sqrt((p.beside + carriage:joint "x":position()) ^ 2 + (p.beside + carriage:joint "y":position()) ^ 2))
   world:plot("faces", step.face_count)

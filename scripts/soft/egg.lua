@@ -2,6 +2,7 @@
 -- A gripper with soft pads takes an egg, lifts and holds it, with pads of three stiffnesses: the softer they are, the
 -- wider they bear and the less they press for one and the same travel of the jaws.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   softest = 2e4,     -- Young's moduli of the pads [Pa]
@@ -40,7 +41,7 @@ local function grip(young)
   local unsolved, most = 0, 0
   for step in world:run { seconds = close + rise + p.seconds } do
     unsolved = unsolved + (step.converged and 0 or 1)
-    most = math.max(most, world:contact_force(egg, pads[1]).normal_force)
+    most = worse(most, world:contact_force(egg, pads[1]).normal_force)
   end
   local left, right, pose = world:contact_force(egg, pads[1]), world:contact_force(egg, pads[2]), egg:pose()
   local name = string.format("young %.0e Pa: ", young)

@@ -3,6 +3,7 @@
 -- cable through them. Every node is watched: it must have passed each ring once, through its hole. The force at the plug is
 -- reported.
 local stn = require "stiction"
+local worse = require "worse"
 
 local p = stn.params {
   rings = 3,
@@ -134,7 +135,7 @@ for step in world:run { seconds = 15 } do
   unsolved = unsolved + (step.converged and 0 or 1)
   watch(cable:positions())
   local f = cable:attachment_force(plug)
-  greatest = math.max(greatest, (f[1] ^ 2 + f[2] ^ 2 + f[3] ^ 2) ^ 0.5)
+  greatest = worse(greatest, (f[1] ^ 2 + f[2] ^ 2 + f[3] ^ 2) ^ 0.5)
   if pull:done() then
     break
   end

@@ -284,7 +284,7 @@ static void a_lattice_of_nodes_is_held_by_stiction(void **state) {
     memcpy(before, stn_world_state(world)->q, sizeof before);
     scene_steps(world, 200);
     for (int32_t i = 0; i < 300; i++) {
-        worst = fmax(worst, fabs(stn_world_state(world)->q[i] - before[i]));
+        worst = worse(worst, fabs(stn_world_state(world)->q[i] - before[i]));
     }
     assert_near(worst, 0.0, 1e-9);
     stn_world_destroy(world);

@@ -150,7 +150,7 @@ static bool is_anchored(const stn_world *world) {
     const stn_problem *p = stn_world_observation(world)->problem;
     double most = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        most = fmax(most, hypot(p->constraints[i].anchor[0], p->constraints[i].anchor[1]));
+        most = worse(most, hypot(p->constraints[i].anchor[0], p->constraints[i].anchor[1]));
     }
     return most > 1e-8;
 }

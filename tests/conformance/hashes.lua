@@ -7,6 +7,7 @@
 -- The script's own parameters keep their values, because no script has names like these. Parameters of size are the
 -- exception (FEWER).
 local stn = require "stiction"
+local worse = require "worse"
 local p = stn.params {
   hashed_scene = "",
   hashes = "",
@@ -61,7 +62,7 @@ local function watched(world, step)
   local result = step()
   if result == nil then return end
   seen[#seen + 1] = world:hash()
-  seen.contacts = math.max(seen.contacts, result.contact_count)
+  seen.contacts = worse(seen.contacts, result.contact_count)
   local counts = p.hashed_by_contacts and 1 + result.contact_count // 100 or 1
   seen.made[world] = made + counts
   seen.steps = seen.steps + counts

@@ -4,6 +4,7 @@
 --     stiction run tests/papers/reference.lua --set command=build/release/bin/stiction [--set only=gyro]
 local stn = require "stiction"
 local csv = require "csv"
+local worse = require "worse"
 
 local p = stn.params {
   command = "stiction",
@@ -78,7 +79,7 @@ local function compare(case, script, settings, file, tolerances, before)
       compared = compared + 1
       for name in pairs(tolerances) do
         local error = math.abs(ours[name] - theirs[name])
-        worst[name] = (error <= worst[name]) and worst[name] or error -- NaN stays
+        worst[name] = worse(worst[name], error)
       end
     end
   end
@@ -87,11 +88,6 @@ local function compare(case, script, settings, file, tolerances, before)
   table.sort(order)
   assert(compared > 1)
   for _, name in ipairs(order) do report(case, name, worst[name], tolerances[name]) end
-end
-
--- The larger one, or what is no number.
-local function worse(a, b)
-  return b <= a and a or b
 end
 
 local function all(names, tolerance)
@@ -308,7 +304,7 @@ local function scheme_error(rows, o, contacts)
       end
       local ft, fn = now["ft" .. (o.count == 2 and k - 1 or "")], now["fn" .. (o.count == 2 and k - 1 or "")]
       worst = worse(worst, math.max(math.abs(o.count * t / dt - ft), math.abs(o.count * n / dt - fn)))
-      largest = math.max(largest, fn)
+      largest = worse(largest, fn)
     end
   end
   return worst / largest

@@ -2,6 +2,7 @@
 -- Every solver of the registry in a world: boxes fall on each other beside a ball, come to rest, and each step is certified.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 
 local function pile(solver, settings)
   local choice = { solver, tolerance = 1e-6 }
@@ -46,7 +47,7 @@ for _, solver in ipairs(stn.plugins "solver") do
       steps = steps + 1
       unsolved = unsolved + (step.converged and 0 or 1)
       worst:add(step.certificate)
-      deepest = math.max(deepest, step.overlap_m)
+      deepest = worse(deepest, step.overlap_m)
       assert(step.certificate.finite)
     end
     assert(worst.momentum < 2e-6, ("momentum error %g"):format(worst.momentum)) -- two islands, each to 1e-6

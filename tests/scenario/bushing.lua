@@ -138,8 +138,8 @@ stn.test("forces are those of Drake's bushing, and its gimbal torques where the 
       for i = 1, 3 do half[i] = 0.5 * turn.rotation_vector[i] end
       local f = (A * { rotation_vector = half }):rotate { -100 * c[1], -230 * c[2], -410 * c[3] }
       for i = 1, 3 do
-        stn.near(force[6 + i], f[i], 1e-3, "force on C")
-        stn.near(force[i], -f[i], 1e-3, "force on A")
+        stn.near(force[6 + i], f[i], 1e-5, "force on C")
+        stn.near(force[i], -f[i], 1e-5, "force on A")
       end
       -- the moment of f, which acts midway, and what the rate of the frame halfway adds to it
       local p, u, theta = {}, turn.rotation_vector, turn:angle(stn.pose {})
@@ -151,7 +151,7 @@ stn.test("forces are those of Drake's bushing, and its gimbal torques where the 
       local lever, extra = cross(arm, f), cross(moment, u)
       for i = 1, 3 do
         local drake = lever[i] - 0.5 * moment[i]
-        stn.near(force[9 + i], drake + 0.5 * math.tan(theta / 4) * extra[i], 1e-2, "moment on C")
+        stn.near(force[9 + i], drake + 0.5 * math.tan(theta / 4) * extra[i], 1e-5, "moment on C")
       end
       -- (Tx, Ty, Tz) of T0, T1, T2 = -kappa q
       local torque = measured(poses, frames, velocities, { torque_stiffness = K.torque_stiffness })
@@ -160,8 +160,8 @@ stn.test("forces are those of Drake's bushing, and its gimbal torques where the 
       local cy, sy, cp, tp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.tan(pitch)
       local expected = A:rotate { cy / cp * T[1] - sy * T[2] + cy * tp * T[3], sy / cp * T[1] + cy * T[2] + sy * tp * T[3], T[3] }
       for i = 1, 3 do
-        stn.near(torque[9 + i], expected[i], 2e-2, "torque on C")
-        stn.near(torque[3 + i], -expected[i], 2e-2, "torque on A")
+        stn.near(torque[9 + i], expected[i], 1e-5, "torque on C")
+        stn.near(torque[3 + i], -expected[i], 1e-5, "torque on A")
       end
     end
   end
@@ -192,8 +192,8 @@ stn.test("an enormous stiffness holds like a weld, a tiny one like nothing", fun
       force_stiffness = huge, torque_stiffness = huge }
     world:constraint { "bushing", a = "world", b = b, a_pose = { xyz = { 1, 0, 0 } }, force_stiffness = tiny, torque_stiffness = tiny }
     for _ in world:run { seconds = 0.5 } do end
-    stn.near(a:position(), { 0, 0, 0 }, 1e-4, solver .. ": held")
-    stn.near(a:pose().rpy, { 0, 0, 0 }, 1e-4, solver .. ": not turned")
+    stn.near(a:position(), { 0, 0, 0 }, 1e-6, solver .. ": held")
+    stn.near(a:pose().rpy, { 0, 0, 0 }, 1e-6, solver .. ": not turned")
     stn.near(b:velocity().linear[3], -9.81 * 0.5, 1e-6, solver .. ": falls")
   end
 end)

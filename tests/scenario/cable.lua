@@ -74,7 +74,7 @@ stn.test("what is pinned carries it", function()
   stn.near(hung:attachment_force "world", { 0, 0, hung:mass() * 9.81 }, 1e-5 * hung:mass() * 9.81)
   local tension = hung:output "tension"
   for i = 3, 20 do -- of what is below its middle
-    stn.near(tension[i], (20.5 - i) / 20 * hung:mass() * 9.81, { relative = 0.01, tolerance = 0 })
+    stn.near(tension[i], (20.5 - i) / 20 * hung:mass() * 9.81, { relative = 1e-6, tolerance = 0 })
   end
 end)
 

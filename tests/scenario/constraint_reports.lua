@@ -52,7 +52,7 @@ stn.test("a cable is slack while its box falls towards it, and taut when it hang
   stn.near(rope:force(), 0, 0, "force")
   for _ in world:run { seconds = 3 } do end
   assert(not rope:slack())
-  stn.near(rope:force(), -2 * g, 1e-3, "force")
+  stn.near(rope:force(), -2 * g, 1e-6, "force")
   stn.near(rope:length(), 6 + 2 * g / 1000, 1e-6, "length")
 end)
 
@@ -110,6 +110,6 @@ stn.test("a log has what a constraint tells of itself", function()
   local holding, force = columns["constraint[grip].holding"], columns["constraint[grip].force_N_3"]
   stn.near(holding[3], 0, 0, "not yet")
   stn.near(holding[#holding], 1, 0, "holds")
-  stn.near(force[#force], 2 * g, 1e-3, "carries the box")
+  stn.near(force[#force], 2 * g, 1e-6, "carries the box")
   assert(columns["constraint[grip].torque_Nm_1"] and columns["constraint[grip].why"])
 end)

@@ -122,7 +122,7 @@ stn.test("the id follows a contact through time, a restored state and a clone", 
   for step = 1, 40 do
     box:apply_force { force = { 0, 8, 0 }, point = box:position() } -- pushes it along y
     for id, point in pairs(corners(world)) do
-      stn.near(point[1], first[id][1], 1e-3, "the same corner")
+      stn.near(point[1], first[id][1], 1e-9, "the same corner")
     end
     snapshot = step == 20 and world:snapshot() or snapshot
   end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Controllers on the 7-DoF arm: tracking, stability at any gain, limits, stiffness that is shown at the hand.
 local stn = require "stiction"
+local worse = require "worse"
 
 local start = { 0.3, 0.6, -0.2, -1.2, 0.4, 0.9, 0.1 }
 local dt = 1e-3
@@ -98,8 +99,8 @@ for _, gains in ipairs { { "joint_pd", 1e4, 1e3 }, { "joint_pd", 1e6, 1e3 }, { "
       end
       local off, fastest, moves = 0, 0, arm:v()
       for i, q in ipairs(arm:q()) do
-        off = math.max(off, math.abs(q - goal[i]))
-        fastest = math.max(fastest, math.abs(moves[i]))
+        off = worse(off, math.abs(q - goal[i]))
+        fastest = worse(fastest, math.abs(moves[i]))
       end
       assert(fastest < 1e-3, ("moves at %g rad/s"):format(fastest))
       assert(free == (off < 0.02), ("off by %g rad"):format(off))
@@ -166,8 +167,8 @@ for _, stiffness in ipairs { 1e3, 1e6 } do
       assert(step.certificate.momentum < 1e-6)
       local now = arm:v()
       for i = 1, world.time > 6 and 7 or 0 do -- friction that is regularised creeps, evenly
-        fastest = math.max(fastest, math.abs(now[i]))
-        change = math.max(change, math.abs(now[i] - before[i]))
+        fastest = worse(fastest, math.abs(now[i]))
+        change = worse(change, math.abs(now[i] - before[i]))
       end
       before = now
     end
@@ -214,7 +215,7 @@ local function jump_of_hand_over(blend)
     end
     local now = arm:v()
     for i = 1, 7 do
-      jump = math.max(jump, math.abs(now[i] - before[i]))
+      jump = worse(jump, math.abs(now[i] - before[i]))
     end
     before = now
   end

@@ -2,6 +2,7 @@
 -- Controller differential_ik: a link comes to its pose as its gain says, and limits of joints and distances hold on the way,
 -- asked of the world and not of the controller.
 local stn = require "stiction"
+local worse = require "worse"
 
 local home = { 0.3, 0.6, -0.2, -1.2, 0.4, 0.9, 0.1 }
 local keep = 0.02 -- [m], the controller's default
@@ -88,7 +89,7 @@ stn.test("a moving goal is followed without lag when its velocity is given", fun
   for step in world:run { seconds = 3 } do
     local t, w, r = world.time, 2, 0.05 -- where it should be now; the goal is that of the step's end
     local off = { tip:pose().xyz[1] - at[1], tip:pose().xyz[2] - at[2] - r * math.sin(w * t) }
-    if t > 1.5 then late = math.max(late, math.sqrt(off[1] ^ 2 + off[2] ^ 2)) end
+    if t > 1.5 then late = worse(late, math.sqrt(off[1] ^ 2 + off[2] ^ 2)) end
     control:set { position = { at[1], at[2] + r * math.sin(w * t), at[3] }, velocity = { 0, r * w * math.cos(w * t), 0 } }
   end
   assert(late < 2e-4, late) -- 10 mm without
@@ -101,7 +102,7 @@ stn.test("the posture moves the elbow and leaves the link", function()
   local before = arm:link("iiwa14_link_4"):pose()
   control:set { posture = { 1.0, 0.6, -0.9, -1.2, 0.4, 0.9, 0.1 } }
   local off = 0
-  for _ in world:run { seconds = 4 } do off = math.max(off, tip:pose():distance(goal)) end
+  for _ in world:run { seconds = 4 } do off = worse(off, tip:pose():distance(goal)) end
   local elbow = arm:link("iiwa14_link_4"):pose():distance(before)
   assert(elbow > 0.03, ("elbow by %g m"):format(elbow))
   assert(off < 2e-3, ("link by %g m"):format(off))
@@ -118,7 +119,7 @@ stn.test("a wall in the way stops the arm at the distance", function()
     least = math.min(least, check_clear(world, step, arm, { "wall" }))
     check_limits(arm)
   end
-  stn.near(least, keep, { tolerance = 5e-4, unit = "m" }, "least distance")
+  stn.near(least, keep, { tolerance = 1e-6, unit = "m" }, "least distance")
   assert(tip:pose().xyz[1] > at[1] + 0.05, "it does not come near the wall")
 end)
 
@@ -143,12 +144,12 @@ stn.test("the arm gives way to what comes: kinematic bodies and other robots", f
     local least, off = math.huge, 0
     for step in world:run { seconds = 5 } do
       least = math.min(least, check_clear(world, step, arm, { other or "piston" }))
-      off = math.max(off, tip:pose():distance(goal))
+      off = worse(off, tip:pose():distance(goal))
       check_limits(arm)
     end
     assert(least > keep - 1e-3, ("%s: least distance %g m"):format(kind, least))
     assert(off > 0.02, ("%s: off by %g m at most, it was not in the way"):format(kind, off))
-    assert(kind == "robot" or tip:pose():distance(goal) < 1e-3, "it does not come back")
+    assert(kind == "robot" or tip:pose():distance(goal) < 1e-6, "it does not come back")
   end
 end)
 
@@ -192,7 +193,7 @@ stn.test("links keep off each other", function()
       end
     end
   end
-  stn.near(least, 0.05, { tolerance = 5e-4, unit = "m" }, "least distance")
+  stn.near(least, 0.05, { tolerance = 1e-6, unit = "m" }, "least distance")
 end)
 
 stn.test("clones, snapshots and repeated runs are equal to the last bit", function()
@@ -231,7 +232,7 @@ stn.test("switched off and on again it begins where the joints are, without a ju
   world:step()
   for i, v in ipairs(arm:v()) do assert(math.abs(v - before[i]) <= 20 * 2e-3 * 1.05, ("joint %d by %g rad/s in a step"):format(i, v - before[i])) end
   for _ in world:run { seconds = 4 } do end
-  stn.near(tip:pose(), goal, { tolerance = 1e-4, angle = 1e-4 }, "flange")
+  stn.near(tip:pose(), goal, { tolerance = 1e-6, angle = 1e-6 }, "flange")
 end)
 
 stn.test("worlds without collision geometry, or with collisions off", function()

@@ -1,6 +1,7 @@
 -- What contacts store, and the sum of energies that does not rise. Closed forms: a spring k holds k x^2/2, a Hertz
 -- contact 2/5 F x, m g = k x at rest.
 local stn = require "stiction"
+local worse = require "worse"
 local g = 9.81
 
 local function settle(world, seconds)
@@ -48,7 +49,7 @@ stn.test("where a ball turns in a soft floor, the floor holds what the fall gave
   ground(world, k)
   local ball = world:sphere { radius = 0.1, mass = m, xyz = { 0, 0, 0.1 + height } }
   local most = 0
-  for step in world:run { seconds = 0.4 } do most = math.max(most, step.contact_J) end
+  for step in world:run { seconds = 0.4 } do most = worse(most, step.contact_J) end
   -- k x^2/2 = m g (h + x)
   local x = (m * g + math.sqrt((m * g) ^ 2 + 2 * k * m * g * height)) / k
   stn.near(most, 0.5 * k * x * x, 2e-3 * k * x * x, "most that is stored [J]")
@@ -72,7 +73,7 @@ local function rise(options, k, d, fill)
   for step in world:run { seconds = 1 } do
     first = first or step.total_energy_J
     low = math.min(low, step.total_energy_J)
-    most = math.max(most, step.total_energy_J - low)
+    most = worse(most, step.total_energy_J - low)
   end
   world:close()
   return most / first

@@ -2,6 +2,7 @@
 -- Friction that differs by direction: mu along a shape's friction_direction, mu2 across it.
 local stn = require "stiction"
 local solve_error = require "solve_error"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local g, pi = 9.81, math.pi
@@ -66,7 +67,7 @@ for _, solver in ipairs(stn.plugins "solver") do
         local fx, fy = project(vx, vy, mu[1] * g * 0.01, mu[2] * g * 0.01)
         vx, vy = vx - fx, vy - fy
         px, py = px + 0.01 * vx, py + 0.01 * vy
-        worst = math.max(worst, math.abs(x:position() - px), math.abs(y:position() - py))
+        worst = worse(worst, math.abs(x:position() - px), math.abs(y:position() - py))
         if rows ~= nil then
           local row = rows[step.index + 1] -- the first is the start: step, t, x_mdp, y_mdp, vx_mdp, vy_mdp, x_discrete, y_discrete
           stn.near(px, row[7], 1e-9, "the strict step")
@@ -296,7 +297,7 @@ stn.test("any directions on any bodies: every step is solved, none gains energy"
     for step in world:run { seconds = 1 } do
       unsolved = unsolved + (step.status == "ok" and 0 or 1)
       if step.converged then worst:add(step.certificate) end
-      friction = math.max(friction, step.certificate.friction_work_J)
+      friction = worse(friction, step.certificate.friction_work_J)
     end
     assert(unsolved <= 4, ("%s: %d steps are not solved"):format(solver, unsolved))
     stn.near(worst.momentum, 0, 2e-6, solver .. ": momentum error")

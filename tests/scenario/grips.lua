@@ -45,7 +45,7 @@ stn.describe("a gripper", function()
       gripper:close { force = 1000 }
       stn.near(press(world, "gripper/wsg50_finger_left", box), 40, 1e-6, "half of what the motor can [N]")
       gripper:open {}
-      stn.near(gripper:joint("wsg50_finger_left_joint"):position(), 0.055, 1e-4, "open [m]")
+      stn.near(gripper:joint("wsg50_finger_left_joint"):position(), 0.055, 1e-6, "open [m]")
       gripper:open { width = 0.06 }
       stn.wait(0.5)
       stn.near(gripper:joint("wsg50_finger_left_joint"):position(), 0.03, 1e-5, "half of the width [m]")

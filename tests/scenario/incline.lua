@@ -102,8 +102,8 @@ stn.test("half a degree below the friction angle a box sticks", function()
     local regularized = stn.world { solver = case.solver }:plugin "law" -- else the solver takes Coulomb friction as it is
     local allowed = regularized and creep(angle, case.size, mass, case.dt, case.mu) or 0
     stn.near(v, allowed, 0.02 * allowed + 1e-9, what .. ": creep")
-    stn.near(acceleration, 0, 1e-4 * g, what .. ": acceleration")
-    stn.near(box:velocity().angular, { 0, 0, 0 }, 1e-4, what .. ": it does not turn")
+    stn.near(acceleration, 0, 1e-6 * g, what .. ": acceleration")
+    stn.near(box:velocity().angular, { 0, 0, 0 }, 1e-6, what .. ": it does not turn")
   end
 end)
 
@@ -111,7 +111,7 @@ stn.test("half a degree above it slides with g (sin - mu cos)", function()
   for _, case in ipairs(cases) do
     local _, acceleration, angle = slide(case, 0.5)
     local what = ("%s, mu %g, %s, edge %g, dt %g"):format(case.solver, case.mu, case.floor, case.size[1], case.dt)
-    stn.near(acceleration, g * (math.sin(angle) - case.mu * math.cos(angle)), 1e-4 * g, what)
+    stn.near(acceleration, g * (math.sin(angle) - case.mu * math.cos(angle)), 1e-6 * g, what)
   end
 end)
 

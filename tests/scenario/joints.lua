@@ -50,7 +50,7 @@ stn.test("joint_pd follows planar and universal joints, by name as lists", funct
   pd:set { position = { mast = { 0.2, -0.1 } } }
   pd:set { position = { drive = { 0.5, 2, 0 } } }
   for _ in world:run { seconds = 5 } do end
-  stn.near(robot:q(), { 0.5, 2, 0, 0.2, -0.1 }, 1e-3, "q")
+  stn.near(robot:q(), { 0.5, 2, 0, 0.2, -0.1 }, 1e-9, "q")
   local message = stn.fails(function() pd:set { position = { drive = 1 } } end)
   assert(message:find("position.drive must be a list of 3 numbers", 1, true), message)
 end)

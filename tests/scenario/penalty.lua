@@ -107,7 +107,7 @@ stn.test("a box comes to rest with the defaults, whatever it weighs and however 
       local box = world:box { size = { 0.2, 0.2, 0.2 }, mass = mass, xyz = { 0, 0, 0.1 + 10 * dt ^ 2 }, rpy = { 0.5 * dt, 0.3 * dt, 0 } }
       world:contact_material { mu = 0.6 }
       run(world, 1000 * dt)
-      stn.check("speed", { value = math.abs(box:velocity().linear[3]), limit = 1e-2 * g * dt, unit = "m/s" })
+      stn.check("speed", { value = math.abs(box:velocity().linear[3]), limit = 1e-6 * g * dt, unit = "m/s" })
       stn.check("lean", { value = math.acos(math.min(1, box:pose():rotate({ 0, 0, 1 })[3])), limit = 1e-2 * dt, unit = "rad" })
     end
   end

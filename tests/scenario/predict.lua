@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- world:predict: the step that the world would make, its batches, its derivatives against differences of whole predictions.
 local stn = require "stiction"
+local worse = require "worse"
 local load_text = require "robot_text"
 
 local found = {} -- of those that take the singular problems of quasistatic steps
@@ -237,7 +238,7 @@ local function distance(matrix, columns)
   local off, largest, where = 0, 1e-2, "" -- where a command moves nothing rounding is left
   for k, column in ipairs(columns) do
     for i, x in ipairs(column) do
-      largest = math.max(largest, math.abs(x))
+      largest = worse(largest, math.abs(x))
       if math.abs(matrix[i][k] - x) > off then
         off, where = math.abs(matrix[i][k] - x), ("[%d][%d]: %g and %g"):format(i, k, matrix[i][k], x)
       end
@@ -466,9 +467,9 @@ local function check_one_side(s, command, at, what)
     local r = s.world:predict(q, moved, { derivatives = true })
     local one = difference(joints, sign < 0 and r.q or here.q, sign < 0 and here.q or r.q)
     for i = 1, s.world.nv do
-      off[side] = math.max(off[side], math.abs(one[i] / step - here.dq_dcommand[i][at]))
-      for k = 1, #command do off[side] = math.max(off[side], math.abs(r.dq_dcommand[i][k] - here.dq_dcommand[i][k])) end
-      for k = 1, s.world.nv do off[side] = math.max(off[side], math.abs(r.dq_dq[i][k] - here.dq_dq[i][k])) end
+      off[side] = worse(off[side], math.abs(one[i] / step - here.dq_dcommand[i][at]))
+      for k = 1, #command do off[side] = worse(off[side], math.abs(r.dq_dcommand[i][k] - here.dq_dcommand[i][k])) end
+      for k = 1, s.world.nv do off[side] = worse(off[side], math.abs(r.dq_dq[i][k] - here.dq_dq[i][k])) end
     end
   end
   apart = math.max(off[1], off[2])

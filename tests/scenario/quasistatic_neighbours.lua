@@ -125,7 +125,7 @@ stn.test("a four-bar linkage goes where its crank is told, carries its weight, a
         local _, wanted = four_bar(crank)
         local load = weight * (potential(crank + 1e-5) - potential(crank - 1e-5)) / 2e-5
         stn.near(robot:joint "r":position(), wanted, 1e-4, what .. ": rocker")
-        stn.near(50 * (0.7 - crank), load, 5e-3, what .. ": torque of the motor [N m]")
+        stn.near(50 * (0.7 - crank), load, 1e-4, what .. ": torque of the motor [N m]")
       end, { "qp", "sap", "newton_ncp" }) -- admm_split and lemke give up in some steps, and say so
     end
   end
@@ -149,7 +149,7 @@ stn.test("planar, universal and screw joints carry their loads", function()
       robot:set_v(rest)
       local q = robot:q()
       for i, load in ipairs(robot:bias()) do -- of gravity alone, at rest
-        stn.near(100 * q[i], -load, 2e-3, ("%s, %s: coordinate %d"):format(what, robot:joint "x".type, i))
+        stn.near(100 * q[i], -load, 1e-9, ("%s, %s: coordinate %d"):format(what, robot:joint "x".type, i))
       end
     end, singular)
   end
@@ -172,7 +172,7 @@ stn.test("what hangs on springs, bushings, welds and ropes hangs where they bala
       for key, value in pairs(keys) do request[key] = value end
       world:constraint(request)
       assert(steps(world, 4), what)
-      stn.near(box:position()[3], 1 - m * g / k, 1e-4, ("%s, %s"):format(kind, what))
+      stn.near(box:position()[3], 1 - m * g / k, 1e-6, ("%s, %s"):format(kind, what))
     end)
   end
   each(function(world, what)
@@ -181,7 +181,7 @@ stn.test("what hangs on springs, bushings, welds and ropes hangs where they bala
     local heavy = world:box { size = { 0.1, 0.1, 0.1 }, mass = 3, xyz = { 1, 0, 0.05 } }
     local rope = world:constraint { "tendon", stiffness = 1e4, path = { { light, { 0, 0, 0 } }, { "world", { 0, 0, 2 } }, { "world", { 1, 0, 2 } }, { heavy, { 0, 0, 0 } } } }
     steps(world, 2)
-    stn.near(rope:force(), -g, 2e-3, what .. ": rope [N]")
+    stn.near(rope:force(), -g, 1e-4, what .. ": rope [N]")
     stn.near(world:contact_force(heavy).force[3], 2 * g, 2e-3, what .. ": ground [N]")
   end)
 end)

@@ -2,6 +2,7 @@
 -- Our Panda, with and without its hand, is what models/panda/README.md says, and holds and follows postures. Frames, reach
 -- and gravity torques are computed here from the published Denavit-Hartenberg table and the masses in the text of the file.
 local stn = require "stiction"
+local worse = require "worse"
 local close = require "grip"
 
 local file, hand_file = "models/panda/panda.urdf", "models/panda/panda_hand.urdf"
@@ -84,7 +85,7 @@ end
 local function largest(values)
   local most = 0
   for _, value in ipairs(values) do
-    most = math.max(most, math.abs(value))
+    most = worse(most, math.abs(value))
   end
   return most
 end
@@ -238,7 +239,7 @@ stn.test("every joint follows a sine", function()
     local now, t = arm:q(), step.time
     for i = 1, 7 do
       if position[i] then
-        worst = math.max(worst, math.abs(now[i] - position[i]))
+        worst = worse(worst, math.abs(now[i] - position[i]))
       end
       -- what holds at the end of the next step
       position[i] = ready[i] + amplitude * (1 - math.cos(omega * (t + world.dt))) / 2

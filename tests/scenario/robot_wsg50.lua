@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Our WSG 50 is what models/wsg50/README.md says: weight, stroke, force and speed; it holds, follows and grips.
 local stn = require "stiction"
+local worse = require "worse"
 local close = require "grip"
 
 local file = "models/wsg50/wsg50.urdf"
@@ -57,7 +58,7 @@ stn.test("it follows a sine", function()
   local motor = drive(world, gripper)
   local amplitude, omega, worst, target = 0.03, math.pi, 0, nil
   for step in world:run { seconds = 2 } do
-    worst = math.max(worst, target and math.abs(left:position() - target) or 0)
+    worst = worse(worst, target and math.abs(left:position() - target) or 0)
     local t = step.time + world.dt -- what holds at the end of the next step
     target = 0.01 + amplitude * (1 - math.cos(omega * t)) / 2
     motor:set { position = { target }, velocity = { amplitude * omega / 2 * math.sin(omega * t) } }
@@ -75,7 +76,7 @@ stn.test("it stops at both ends of its stroke, and touches nothing when closed",
     for step in world:run { seconds = 1 } do
       assert(step.contact_count == 0)
     end
-    stn.near(left:position(), target < 0 and 0 or stroke / 2, 1e-4, "end")
+    stn.near(left:position(), target < 0 and 0 or stroke / 2, 1e-6, "end")
   end
 end)
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Cylinders, coins and ellipsoids that stand, tip, roll and rock, against closed forms.
 local stn = require "stiction"
+local worse = require "worse"
 
 local g = 9.81
 
@@ -21,7 +22,7 @@ end
 local function energy_rise(world, seconds)
   local lowest, rise = world:energy().total, 0
   for step in world:run { seconds = seconds } do
-    rise = math.max(rise, step.energy_J - lowest)
+    rise = worse(rise, step.energy_J - lowest)
     lowest = math.min(lowest, step.energy_J)
   end
   return rise

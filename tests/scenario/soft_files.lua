@@ -239,8 +239,8 @@ stn.test("mass_factor, mu and stiffness of world:load, and settotalmass, count s
       local whole3, soft3, force3, mu3 = load { mass_factor = 3, mu = 0.1 }
       stn.near(whole3, 3 * whole, 1e-12)
       stn.near(soft3, 3 * soft, 1e-12)
-      stn.near(force, 9.81 * soft, 1e-3 * force)
-      stn.near(force3, 9.81 * soft3, 1e-3 * force3)
+      stn.near(force, 9.81 * soft, 1e-5 * force)
+      stn.near(force3, 9.81 * soft3, 1e-5 * force3)
       stn.near(mu, 1, 1e-12)
       stn.near(mu3, 2 * 0.1 / 1.1, 1e-12)
       stn.fails(function() load { mu = -1 } end, "mu")

@@ -128,7 +128,7 @@ stn.test("forces on soft bodies have their columns", function()
   for row = 1, log.rows do
     assert(log["contact[pad].normal_N"][row] == told[row - 1], "step " .. row - 1)
   end
-  stn.near(log["contact[pad].normal_N"][101], pad:mass() * 9.81, 1e-3)
+  stn.near(log["contact[pad].normal_N"][101], pad:mass() * 9.81, 1e-6)
   assert(log["contact[pad].sticking"][101] > 0)
 end)
 

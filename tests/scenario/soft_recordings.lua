@@ -2,6 +2,7 @@
 -- Recordings of soft bodies that are attached, blown up, crushed and in contact with themselves: whole pages and
 -- pictures, with colours, also where the run ends early.
 local stn = require "stiction"
+local worse = require "worse"
 local files <close> = require "files"()
 
 local function bytes_of(path)
@@ -55,7 +56,7 @@ stn.test("what is attached, blown up and crushed is recorded to the end", functi
   local inverted = 0
   for step in world:run { seconds = 0.2 } do
     finger:set_pressure(1e4 * math.min(1, step.time / 0.1))
-    inverted = math.max(inverted, step.inverted)
+    inverted = worse(inverted, step.inverted)
   end
   assert(inverted > 0, "nothing turned inside out: the scene is not what it is meant to be")
   world:close_recordings()

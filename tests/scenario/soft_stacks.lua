@@ -42,7 +42,7 @@ local function stands(cells, options, gap, slid)
       force = force + math.abs(c.force[3])
     end
   end
-  assert(math.abs(force - weight) < 2e-3 * weight, what:format(force))
+  assert(math.abs(force - weight) < 1e-4 * weight, what:format(force))
 end
 
 stn.test("a soft box stands on an equal one: any mesh, gap, and place", function()
@@ -124,7 +124,7 @@ stn.test("equal boxes that are pressed come to rest, and stay apart", function()
         assert(last.kinetic_J < 1e-8, what:format(last.kinetic_J))
         for _, box in ipairs(boxes) do
           local weight = box:mass() * gravity
-          stn.near(world:contact_force(box).force[3], weight, 0.01 * weight)
+          stn.near(world:contact_force(box).force[3], weight, 1e-4 * weight)
         end
       end
     end

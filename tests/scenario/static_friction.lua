@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The static coefficient: what rests holds up to mu_static, what slides feels mu; and what materials with a name give.
 local stn = require "stiction"
+local worse = require "worse"
 
 local g, mu, mu_static = 9.81, 0.3, 0.6
 
@@ -66,7 +67,7 @@ local function break_away()
   end
   local most = 0
   for s = 0, 20, 1e-3 do
-    most = math.max(most, f(s) * (mu + (mu_static - mu) / 2 * (1 - f(s - 10) / f(10))))
+    most = worse(most, f(s) * (mu + (mu_static - mu) / 2 * (1 - f(s - 10) / f(10))))
   end
   return most
 end

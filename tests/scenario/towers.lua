@@ -125,7 +125,7 @@ stn.test("a house of two cards stands", function()
   local start = cards[1]:position()[3]
   for _ in world:run { seconds = full and 20 or 2 } do
   end
-  stn.near(cards[1]:position()[3], start, 1e-3, "height")
+  stn.near(cards[1]:position()[3], start, 1e-5, "height")
   assert(cards[1]:speed() < 1e-4 and cards[2]:speed() < 1e-4, "it moves")
 end)
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Ways through several points: the controller trajectory, and robot:follow in tasks.
 local stn = require "stiction"
+local worse = require "worse"
 
 local names = {}
 for i = 1, 7 do names[i] = "iiwa14_joint_" .. i end
@@ -21,7 +22,7 @@ end
 
 local function error_to(arm, point)
   local worst = 0
-  for i, name in ipairs(names) do worst = math.max(worst, math.abs(arm:joint(name):position() - point[i])) end
+  for i, name in ipairs(names) do worst = worse(worst, math.abs(arm:joint(name):position() - point[i])) end
   return worst
 end
 
@@ -58,7 +59,7 @@ local function go(world, arm, points, seconds)
   for _ in world:run { seconds = seconds } do
     for i, name in ipairs(names) do
       local joint = arm:joint(name)
-      fastest = math.max(fastest, math.abs(joint:velocity()) / joint:limits().velocity)
+      fastest = worse(fastest, math.abs(joint:velocity()) / joint:limits().velocity)
     end
     for k, point in ipairs(points) do pass[k] = math.min(pass[k] or math.huge, error_to(arm, point)) end
   end
@@ -71,7 +72,7 @@ stn.test("one time: the trajectory takes as long as the joints' limits ask for",
     local points = { { 0, 0, 0, 0, 0, 0, 0 }, row(1), row(2), row(3), row(4) }
     control:set { times = { 0 }, points = points }
     local fastest, pass = go(world, arm, points, 14)
-    stn.near(fastest, 0.5, 0.005, "peak velocity of its limit")
+    stn.near(fastest, 0.5, 1e-5, "peak velocity of its limit")
     for k, distance in ipairs(pass) do
       stn.check(("passes point %d"):format(k), { value = distance, limit = 2e-3, unit = "rad" })
     end
@@ -83,10 +84,10 @@ stn.test("times that are too short are stretched, others are kept", function()
   local world, arm, control = new_arm(1e-3, { "trajectory" })
   local points = { { 0, 0, 0, 0, 0, 0, 0 }, row(1), row(2) }
   control:set { times = { 0, 0.1, 0.2 }, points = points }
-  stn.near((go(world, arm, points, 4)), 0.9, 0.01, "peak velocity of its limit")
+  stn.near((go(world, arm, points, 4)), 0.9, 1e-5, "peak velocity of its limit")
   control:set { times = { 4, 8, 10 }, points = { row(2), row(1), row(3) } }
   go(world, arm, points, 4)
-  stn.near(error_to(arm, row(1)), 0, 1e-4, "at its time")
+  stn.near(error_to(arm, row(1)), 0, 1e-9, "at its time")
   go(world, arm, points, 1.9)
   assert(error_to(arm, row(3)) > 1e-4)
   go(world, arm, points, 0.2)
@@ -159,7 +160,7 @@ stn.test("follow: through waypoints at their times, with the references of any c
       end
     end)
     for k = 1, 3 do stn.near(at[k], 0, 1e-4, spline .. ", point " .. k) end
-    stn.near(done - begin, 3.5, 2e-3, "duration [s]")
+    stn.near(done - begin, 3.5, 1e-9, "duration [s]")
   end
 end)
 
@@ -174,13 +175,13 @@ stn.test("follow: keeps speed, takes poses, and comes to rest where it is cancel
   finish(world, stn.task(function() arm:follow(poses, { speed = 0.3, tolerance = 1e-3 }) end), function()
     for _, name in ipairs(names) do
       local joint = arm:joint(name)
-      fastest = math.max(fastest, math.abs(joint:velocity()) / joint:limits().velocity)
+      fastest = worse(fastest, math.abs(joint:velocity()) / joint:limits().velocity)
     end
     for k, place in ipairs(places) do
       near[k] = math.min(near[k], tip:pose():distance(stn.pose { xyz = place }))
     end
   end)
-  stn.near(fastest, 0.3, 0.01, "peak velocity of its limit")
+  stn.near(fastest, 0.3, 1e-5, "peak velocity of its limit")
   for k, distance in ipairs(near) do stn.near(distance, 0, 1e-3, "passes place " .. k) end
 end)
 

@@ -302,8 +302,8 @@ static void worsen(double value, long double exact, double *of_one, double *of_v
     double error = (double)fabsl(exact - (long double)value);
     int exponent = 0;
     frexp((double)exact, &exponent);
-    *of_one = fmax(*of_one, error / 0x1p-53);
-    *of_value = fmax(*of_value, error / ldexp(1.0, exponent - 53));
+    *of_one = worse(*of_one, error / 0x1p-53);
+    *of_value = worse(*of_value, error / ldexp(1.0, exponent - 53));
 }
 
 static void angle_kernels_are_as_good_as_the_c_library(void **state) {

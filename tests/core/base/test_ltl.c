@@ -89,7 +89,7 @@ static double check_solves(const ltl_kernels *kernels, const ltl_parts *f, const
             half += y[c / columns * n + i] * y[c % columns * n + i];
             whole += x[c / columns * n + i] * solved[c % columns * n + i];
         }
-        worst = fmax(worst, fabs(half - whole) / n);
+        worst = worse(worst, fabs(half - whole) / n);
     }
     if (columns >= 3) { // the same of three vectors at once
         static double lanes[4 * MOST];
@@ -102,13 +102,13 @@ static double check_solves(const ltl_kernels *kernels, const ltl_parts *f, const
             for (int32_t i = 0; i < n; i++) {
                 whole += x[c / 3 * n + i] * solved[c % 3 * n + i];
             }
-            worst = fmax(worst, fabs(weights[c] - whole) / n);
+            worst = worse(worst, fabs(weights[c] - whole) / n);
         }
     }
     kernels->backward(f, columns, y, n);
     for (int32_t i = 0; i < columns * n; i++) {
         double error = fabs(y[i] - solved[i]);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
     }
     return worst;
 }
@@ -138,7 +138,7 @@ static void factors_of_trees_solve_and_halve(void **state) {
                 memset(&t, 0xff, sizeof t); // NaN where nothing is written
                 assert_int_equal(table[which]->factor(&p, s.a, n, 0.0), -1);
                 double error = check_solves(table[which], &p, &s, x, solved);
-                worst = error <= worst ? worst : error;
+                worst = worse(worst, error);
             }
         }
     }

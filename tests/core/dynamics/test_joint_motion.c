@@ -126,9 +126,9 @@ static drift drift_over_a_second(const robot *start, stn_vec3 gravity, int32_t s
         stn_spatial momentum = stn_momentum(s.kinematics);
         energy = k == 0 ? now : energy;
         p = k == 0 ? momentum : p;
-        worst.energy = fmax(worst.energy, fabs(now - energy));
-        worst.linear = fmax(worst.linear, stn_vec3_norm(stn_vec3_sub(momentum.linear, p.linear)));
-        worst.angular = fmax(worst.angular, stn_vec3_norm(stn_vec3_sub(momentum.angular, p.angular)));
+        worst.energy = worse(worst.energy, fabs(now - energy));
+        worst.linear = worse(worst.linear, stn_vec3_norm(stn_vec3_sub(momentum.linear, p.linear)));
+        worst.angular = worse(worst.angular, stn_vec3_norm(stn_vec3_sub(momentum.angular, p.angular)));
         rk4_step(&s, 1.0 / steps, q, v);
     }
     return worst;

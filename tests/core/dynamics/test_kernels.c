@@ -61,7 +61,7 @@ static void compilations_agree_to_round_off(void **state) {
         }
         for (size_t i = 0; i < count; i++) {
             double error = fabs(a[i] - b[i]) / scale;
-            worst = error <= worst ? worst : error;
+            worst = worse(worst, error);
         }
         stn_kinematics_destroy(k);
         random_tree_clear(&tree);

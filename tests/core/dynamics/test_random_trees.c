@@ -17,7 +17,7 @@ static void init(int32_t number) {
 static double largest(const double *a, size_t count) {
     double most = 0.0;
     for (size_t i = 0; i < count; i++) {
-        most = fabs(a[i]) <= most ? most : fabs(a[i]);
+        most = worse(most, fabs(a[i]));
     }
     return most;
 }
@@ -27,7 +27,7 @@ static double relative_error(const double *a, const double *b, size_t count) {
     double worst = 0.0, scale = fmax(1.0, largest(b, count));
     for (size_t i = 0; i < count; i++) {
         double error = fabs(a[i] - b[i]);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
     }
     return worst / scale;
 }
@@ -68,7 +68,7 @@ static void mass_matrix_is_that_of_homogeneous_transforms(void **state) {
         full_mass_matrix(&s, M);
         slow_mass_matrix(&tree, tree.q, M_slow);
         double error = relative_error(M, M_slow, n * n);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
         simulator_destroy(&s);
         random_tree_clear(&tree);
     }
@@ -132,7 +132,7 @@ static void inverse_dynamics_is_mass_times_acceleration_plus_bias(void **state) 
             }
         }
         double error = relative_error(tau, sum, (size_t)n);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
         simulator_destroy(&s);
         random_tree_clear(&tree);
     }
@@ -212,7 +212,7 @@ static void inverse_dynamics_is_the_rate_of_change_of_every_links_momentum(void 
         full_inverse_dynamics(&s, GRAVITY, tree.a, tau);
         slow_inverse_dynamics(slow);
         double error = relative_error(tau, slow, (size_t)tree.model->nv);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
         simulator_destroy(&s);
         random_tree_clear(&tree);
     }
@@ -236,7 +236,7 @@ static void inverse_dynamics_at_other_velocities_is_that_of_kinematics_with_them
         stn_kinematics_update(s.kinematics, tree.q, tree.v);
         full_inverse_dynamics(&s, GRAVITY, tree.a, tau);
         double error = relative_error(other, tau, (size_t)tree.model->nv);
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
         simulator_destroy(&s);
         random_tree_clear(&tree);
     }

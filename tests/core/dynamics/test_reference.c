@@ -138,15 +138,15 @@ static void compare_chain(const char *model_path, const char *trajectory_path, c
         double a[16], largest_a = 0.0, largest_m = 0.0, error_a = 0.0, error_m = 0.0;
         accelerations(&s, state + 1, state + 1 + n, a);
         for (int32_t i = 0; i < n; i++) {
-            largest_a = fmax(largest_a, fabs(row[1 + i]));
-            error_a = fmax(error_a, fabs(a[i] - row[1 + i]));
+            largest_a = worse(largest_a, fabs(row[1 + i]));
+            error_a = worse(error_a, fabs(a[i] - row[1 + i]));
             for (int32_t j = i; j < n; j++, entry++) {
-                largest_m = fmax(largest_m, fabs(*entry));
-                error_m = fmax(error_m, fabs(s.M[i * n + j] - *entry));
+                largest_m = worse(largest_m, fabs(*entry));
+                error_m = worse(error_m, fabs(s.M[i * n + j] - *entry));
             }
         }
-        worst_a = fmax(worst_a, error_a / largest_a);
-        worst_m = fmax(worst_m, error_m / largest_m);
+        worst_a = worse(worst_a, error_a / largest_a);
+        worst_m = worse(worst_m, error_m / largest_m);
     }
     print_message("  accelerations %.2g, mass matrix %.2g relative\n", worst_a, worst_m);
     assert_near(worst_a, 0.0, 1e-10);
@@ -183,11 +183,11 @@ static void follow_chain(const char *model_path, const char *trajectory_path, do
     for (int32_t r = 0; r < states.rows; r++) {
         const double *row = states.values + (size_t)r * (size_t)states.columns;
         for (int32_t i = 0; i < n; i++) {
-            worst = fmax(worst, fabs(q[i] - row[1 + i]));
+            worst = worse(worst, fabs(q[i] - row[1 + i]));
         }
         stn_kinematics_update(s.kinematics, q, v);
         double energy = stn_kinetic_energy(s.kinematics) + stn_gravitational_energy(s.kinematics, GRAVITY);
-        worst_energy = fmax(worst_energy, fabs(energy - row[1 + 2 * n]));
+        worst_energy = worse(worst_energy, fabs(energy - row[1 + 2 * n]));
         double dt = r + 1 < states.rows ? (row[states.columns] - row[0]) / steps : 0.0;
         for (int32_t k = 0; k < steps && dt > 0.0; k++) {
             rk4_step(&s, dt, q, v);
@@ -232,10 +232,10 @@ static void free_asymmetric_top_follows_the_jacobi_functions_up_to_its_first_fli
         stn_mat3 expected = stn_quat_matrix(e);
         stn_spatial momentum = stn_momentum(s.kinematics);
         stn_vec3 off = stn_vec3_sub(momentum.angular, stn_vec3_make(row[9], row[10], row[11]));
-        worst_energy = fmax(worst_energy, fabs(stn_kinetic_energy(s.kinematics) - row[8]));
-        worst_momentum = fmax(worst_momentum, stn_vec3_norm(off));
+        worst_energy = worse(worst_energy, fabs(stn_kinetic_energy(s.kinematics) - row[8]));
+        worst_momentum = worse(worst_momentum, stn_vec3_norm(off));
         for (int32_t i = 0; i < 9 && row[0] <= 2.32; i++) {
-            worst = fmax(worst, fabs(R->m[i / 3][i % 3] - expected.m[i / 3][i % 3]));
+            worst = worse(worst, fabs(R->m[i / 3][i % 3] - expected.m[i / 3][i % 3]));
         }
         worst =
             row[0] <= 2.32 ? fmax(worst, stn_vec3_norm(stn_vec3_sub(w, stn_vec3_make(row[5], row[6], row[7])))) : worst;
@@ -304,7 +304,7 @@ static void heavy_top_nods_as_the_reference_does(void **state) {
         double phi0 = t.values[phi];
         for (int32_t r = 0; r < t.rows; r++) {
             const double *row = t.values + (size_t)r * (size_t)t.columns;
-            worst = fmax(worst, fmax(fabs(q[1] - row[theta]), fabs(q[0] + phi0 - row[phi])));
+            worst = worse(worst, fmax(fabs(q[1] - row[theta]), fabs(q[0] + phi0 - row[phi])));
             double dt = r + 1 < t.rows ? (row[t.columns] - row[0]) / 20.0 : 0.0;
             for (int32_t k = 0; k < 20 && dt > 0.0; k++) {
                 rk4_step(&s, dt, q, v);

@@ -97,7 +97,7 @@ static bool overlaps(const stn_mesh *mesh, int32_t triangle, const stn_aabb *box
         for (int32_t k = 0; k < 3; k++) {
             stn_vec3 p = mesh_corner(mesh, triangle, k);
             least = fmin(least, (&p.x)[axis]);
-            most = fmax(most, (&p.x)[axis]);
+            most = worse(most, (&p.x)[axis]);
         }
         if (least > high[axis] || most < low[axis]) {
             return false;
@@ -260,7 +260,7 @@ static void the_nearest_point_is_as_near_as_any(void **state) {
             assert_near((double)triangle_distance(v, found.point), 0.0, tolerance);
             assert_true(stn_mesh_nearest(mesh, p, found.distance * (1.0 + 1e-12), &found));
             assert_false(stn_mesh_nearest(mesh, p, found.distance * (1.0 - 1e-9) - 1e-300, &found));
-            worst = fmax(worst, fabs(found.distance - expected) / (whole + away + expected));
+            worst = worse(worst, fabs(found.distance - expected) / (whole + away + expected));
             cases++;
         }
         stn_mesh_point unused;

@@ -28,7 +28,7 @@ static double level(const stn_shape *s, stn_vec3 p) {
         double most = -INFINITY;
         for (int32_t i = 0; i < s->mesh->triangle_count; i++) {
             stn_vec3 n = stn_vec3_normalize_or(mesh_normal(s->mesh, i), stn_vec3_zero());
-            most = fmax(most, stn_vec3_dot(n, stn_vec3_sub(p, mesh_corner(s->mesh, i, 0))));
+            most = worse(most, stn_vec3_dot(n, stn_vec3_sub(p, mesh_corner(s->mesh, i, 0))));
         }
         return most;
     }
@@ -124,11 +124,11 @@ static void check_ray(const stn_shape *s, double size, stn_random *r, tally *t) 
     // a grazing ray crosses the surface slowly: rounding along it grows with 1 / |n . d|
     stn_vec3 n = slope(s, &pose, hit.point, 1e-6 * size);
     double steep = fmax(-stn_vec3_dot(hit.normal, d), 1e-6);
-    t->distance = fmax(t->distance, fabs(hit.distance - expected) / size * steep);
+    t->distance = worse(t->distance, fabs(hit.distance - expected) / size * steep);
     double off = stn_vec3_norm(stn_vec3_sub(n, hit.normal));
     bool flat = s->type != STN_SHAPE_SPHERE && s->type != STN_SHAPE_ELLIPSOID;
     if (!flat || off < 1e-3) { // at an edge the differences see two faces
-        t->normal = fmax(t->normal, off);
+        t->normal = worse(t->normal, off);
     } else {
         t->undecided++;
     }
@@ -279,7 +279,7 @@ static void rays_meet_height_fields_where_marching_does(void **state) {
             stn_vec3 before = stn_pose_apply_inverse(&pose, stn_vec3_mul_add(o, hit.distance - 1e-9, d));
             assert_true(under(mesh, behind) && !under(mesh, before));
         } else {
-            worst = fmax(worst, fabs(hit.distance - expected) * fmax(-stn_vec3_dot(hit.normal, d), 1e-6));
+            worst = worse(worst, fabs(hit.distance - expected) * fmax(-stn_vec3_dot(hit.normal, d), 1e-6));
         }
     }
     print_message(

@@ -38,7 +38,7 @@ static void problems_load_and_their_inverse_masses_come_out_again(void **state) 
             double w = p->constraints[c].w; // of the file
             assert_near(mutable.constraints[c].w, w, 1e-10 * w);
             assert_near(p->constraints[c].w_trace, mutable.constraints[c].w_trace, 1e-12 * p->constraints[c].w_trace);
-            worst = fmax(worst, fabs(mutable.constraints[c].w - w) / w);
+            worst = worse(worst, fabs(mutable.constraints[c].w - w) / w);
         }
         stn_arena_reset(arena);
         stn_problem_destroy(copy);
@@ -88,13 +88,13 @@ static double compare_with(const stn_problem *p, const cJSON *answer, const stn_
         size += mass * v[d] * v[d];
     }
     for (int32_t r = 0; r < p->row_count; r++) {
-        largest = fmax(largest, fabs(gamma[r]));
-        gamma_off = fmax(gamma_off, fabs(found->gamma[r] - gamma[r]));
+        largest = worse(largest, fabs(gamma[r]));
+        gamma_off = worse(gamma_off, fabs(found->gamma[r] - gamma[r]));
     }
     double gamma_difference = largest > 0.0 ? gamma_off / largest : gamma_off;
     assert_near(sqrt(off), 0.0, 1e-7 * sqrt(size));
-    w->v = fmax(w->v, sqrt(off / size));
-    w->gamma = fmax(w->gamma, gamma_difference);
+    w->v = worse(w->v, sqrt(off / size));
+    w->gamma = worse(w->gamma, gamma_difference);
     return gamma_difference;
 }
 
@@ -105,7 +105,7 @@ static void compare(const stn_problem *p, const char *path, const stn_solution *
     double reference = cJSON_GetObjectItem(sap, "cost")->valuedouble;
     assert_near(compare_with(p, sap, found, w), 0.0, 1e-5);
     assert_near(cost, reference, 1e-9 * fabs(reference));
-    w->cost = fmax(w->cost, fabs(cost - reference) / fmax(fabs(reference), 1e-300));
+    w->cost = worse(w->cost, fabs(cost - reference) / fmax(fabs(reference), 1e-300));
     cJSON_Delete(json);
 }
 

@@ -286,7 +286,7 @@ static void distances_of_all_convex_types_are_proved_by_supports_and_witnesses(v
                     double above = stn_vec3_norm(stn_vec3_sub(d.point_b, d.point_a));
                     assert_near(stn_vec3_dot(d.normal, stn_vec3_sub(d.point_b, d.point_a)), d.distance, 1e-9 * above);
                     double gap = fmax(fabs(d.distance - below), fabs(d.distance - above));
-                    worst = fmax(worst, gap / (1.0 + d.distance));
+                    worst = worse(worst, gap / (1.0 + d.distance));
                     cases++;
                 }
             }

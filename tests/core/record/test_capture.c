@@ -128,7 +128,7 @@ static void a_file_gives_the_same_bits_as_the_step(void **state) {
 static double largest_difference(const double *a, const double *b, int32_t count) {
     double largest = 0.0;
     for (int32_t i = 0; i < count; i++) {
-        largest = fmax(largest, fabs(a[i] - b[i]));
+        largest = worse(largest, fabs(a[i] - b[i]));
     }
     return largest;
 }

@@ -126,10 +126,10 @@ static double apart(stn_world *a, stn_world *b, int32_t count) {
         const double *x = q[0] + q_of(model[0], i), *y = q[1] + q_of(model[1], i);
         const double same = x[3] * y[3] + x[4] * y[4] + x[5] * y[5] + x[6] * y[6] < 0.0 ? -1.0 : 1.0;
         for (int32_t k = 0; k < 7; k++) {
-            most = fmax(most, fabs(x[k] - (k < 3 ? 1.0 : same) * y[k]));
+            most = worse(most, fabs(x[k] - (k < 3 ? 1.0 : same) * y[k]));
         }
         for (int32_t k = 0; k < 6; k++) {
-            most = fmax(most, fabs(v[0][v_of(model[0], i) + k] - v[1][v_of(model[1], i) + k]));
+            most = worse(most, fabs(v[0][v_of(model[0], i) + k] - v[1][v_of(model[1], i) + k]));
         }
     }
     return most;
@@ -146,7 +146,7 @@ static double compare(stn_context *context, const scene *s, int32_t steps, int32
             other < 0) { // at round-off one may end unsolved and the other not: what counts is how far they are
             fail_msg("step %d: %d and %d: %s", k, one, other, err.text);
         }
-        most = fmax(most, apart(bodies, frames, s->count));
+        most = worse(most, apart(bodies, frames, s->count));
         if (contacts != NULL) {
             const int32_t now = stn_world_observation(frames)->contacts->count;
             *contacts = now > *contacts ? now : *contacts;
@@ -425,7 +425,7 @@ static void end_of_chain(stn_context *context, const char *integrator, double dt
 static double largest_difference(const double *a, const double *b) {
     double most = 0.0;
     for (int32_t i = 0; i < 35; i++) {
-        most = fmax(most, fabs(a[i] - b[i]));
+        most = worse(most, fabs(a[i] - b[i]));
     }
     return most;
 }

@@ -124,7 +124,7 @@ static inline patch_sum patch_sum_of(const stn_contact_set *set) {
         s.area += c->area;
         s.stiffness += c->material.stiffness;
         s.energy += 0.5 * c->material.stiffness * c->phi0 * c->phi0;
-        s.peak = fmax(s.peak, c->pressure);
+        s.peak = worse(s.peak, c->pressure);
     }
     return s;
 }

@@ -199,7 +199,7 @@ static inline double reference_doubt(const placed *a, const placed *b, stn_vec3 
         stn_pose nudge = stn_pose_make(stn_quat_exp(turn), stn_vec3_scale(ULPS * unit * reach, random_unit(&r)));
         moved.pose.rotation = stn_mat3_mul(&nudge.rotation, &b->pose.rotation);
         moved.pose.position = stn_vec3_add(b->pose.position, nudge.position);
-        doubt = fmax(doubt, stn_vec3_norm(stn_vec3_sub(reference_turn(a, &moved, normal, true, &gain), here)));
+        doubt = worse(doubt, stn_vec3_norm(stn_vec3_sub(reference_turn(a, &moved, normal, true, &gain), here)));
     }
     return doubt;
 }
@@ -213,7 +213,7 @@ static inline bool reference_is_flat(const placed *p, stn_vec3 n) {
                                                         : 0.0;
     for (int32_t i = 0; mesh != NULL && i < mesh->polytope->face_count; i++) {
         const double *plane = mesh->polytope->planes + 4 * (size_t)i;
-        most = fmax(most, plane[0] * d.x + plane[1] * d.y + plane[2] * d.z);
+        most = worse(most, plane[0] * d.x + plane[1] * d.y + plane[2] * d.z);
     }
     return most > 1.0 - 1e-15;
 }

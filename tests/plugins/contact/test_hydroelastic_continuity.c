@@ -43,7 +43,7 @@ static double worst_jump(patch_probe *p, way *path, double length) {
     double peak = 0.0, worst = 0.0;
     for (int32_t i = 0; i <= STEPS; i++) {
         at[i] = wrench_at(p, path, (double)i / STEPS, length);
-        peak = fmax(peak, apart(&at[i], &zero));
+        peak = worse(peak, apart(&at[i], &zero));
         if (i > 0) {
             change[i - 1] = apart(&at[i], &at[i - 1]);
         }
@@ -68,7 +68,7 @@ static double worst_jump(patch_probe *p, way *path, double length) {
                 left = m;
             }
         }
-        worst = fmax(worst, apart(&left, &right));
+        worst = worse(worst, apart(&left, &right));
     }
     return worst / peak;
 }
@@ -207,7 +207,7 @@ static double jump_of(const patch_cast *c, int32_t a, double modulus_a, int32_t 
             print_message("kind %d of %g Pa on %d of %g Pa, way %d: jump %.1e of the peak\n", b, modulus_b, a,
                           modulus_a, i, jump);
         }
-        worst = fmax(worst, jump);
+        worst = worse(worst, jump);
     }
     patch_probe_close(&p);
     ground = 0.0;
@@ -225,9 +225,9 @@ static void check_cast(double modulus_a, double modulus_b, double margin) {
     double worst = 0.0;
     const int32_t every = margin > 0.0 ? 3 : is_full() ? 1 : 2;
     for (int32_t b = A_PLATE; b < PATCH_KINDS; b += every) {
-        worst = fmax(worst, jump_of(&cast, A_BOX, modulus_a, b, modulus_b, margin));
+        worst = worse(worst, jump_of(&cast, A_BOX, modulus_a, b, modulus_b, margin));
         if (is_full() && !(isfinite(modulus_a) && isfinite(modulus_b))) {
-            worst = fmax(worst, jump_of(&cast, A_HALF_SPACE, modulus_a, b, modulus_b, margin));
+            worst = worse(worst, jump_of(&cast, A_HALF_SPACE, modulus_a, b, modulus_b, margin));
         }
     }
     cast_close(&cast);

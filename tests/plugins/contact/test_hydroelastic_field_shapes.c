@@ -25,7 +25,7 @@ static double worst_error(const field *f, const stn_vec3 *directions, int32_t co
     double worst = 0.0;
     for (int32_t i = 0; i < count; i++) {
         stn_vec3 n = directions[i];
-        worst = fmax(worst, fabs(plane_integral(f, n, depth - reach(n)).force / exact - 1.0));
+        worst = worse(worst, fabs(plane_integral(f, n, depth - reach(n)).force / exact - 1.0));
     }
     return worst;
 }
@@ -273,8 +273,8 @@ static void look_over(const rigid_surface *s, double radius, double *above, doub
                     const double *v = s->vertices + 3 * (size_t)s->triangles[3 * t + k];
                     p = stn_vec3_mul_add(p, weight[k], stn_vec3_make(v[0], v[1], v[2]));
                 }
-                *above = fmax(*above, stn_vec3_norm(p) - radius);
-                *below = fmax(*below, radius - stn_vec3_norm(p));
+                *above = worse(*above, stn_vec3_norm(p) - radius);
+                *below = worse(*below, radius - stn_vec3_norm(p));
             }
         }
     }

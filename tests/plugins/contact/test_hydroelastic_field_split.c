@@ -200,7 +200,7 @@ static void extents_of_a_cube_are_its_depth(void **state) {
     parts p = parts_of(*state, mesh);
     double largest = 0.0;
     for (int32_t i = 0; i < p.s.vertex_count; i++) {
-        largest = fmax(largest, depth(p.s.vertices + 3 * i));
+        largest = worse(largest, depth(p.s.vertices + 3 * i));
     }
     for (int32_t i = 0; i < p.s.vertex_count; i++) {
         assert_near(p.s.extents[i], depth(p.s.vertices + 3 * i) / largest, 1e-14);

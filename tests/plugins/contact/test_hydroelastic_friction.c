@@ -87,7 +87,7 @@ static double worst_power(const stn_contact_set *set, stn_vec3 n, double reach) 
     for (int32_t i = -6; i <= 6; i++) {
         for (int32_t k = -6; k <= 6; k++) {
             stn_vec3 c = stn_vec3_mul_add(stn_vec3_mul_add(middle, i * reach / 6.0, u), k * reach / 6.0, v);
-            worst = fmax(worst, fabs(power_of_contacts(set, n, c) / power_of_pressure(set, n, c) - 1.0));
+            worst = worse(worst, fabs(power_of_contacts(set, n, c) / power_of_pressure(set, n, c) - 1.0));
         }
     }
     return worst;

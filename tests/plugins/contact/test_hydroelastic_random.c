@@ -181,7 +181,7 @@ static void check_gradient(stn_random *r, int32_t a, double modulus_a, double ne
         patch_sum s = patch_between(&p, b);
         double size = stn_vec3_norm(force), off = stn_vec3_norm(stn_vec3_sub(s.force, force)) / size;
         double turned = stn_vec3_norm(stn_vec3_sub(s.torque, torque)) / (0.05 * size);
-        worst = fmax(worst, fmax(off, turned));
+        worst = worse(worst, fmax(off, turned));
         print_message("%g N: force off by %.1e, torque by %.1e\n", size, off, turned);
     }
     assert_true(worst < 0.01);

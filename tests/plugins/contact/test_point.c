@@ -123,10 +123,6 @@ static void claim(bool holds, const char *text, double value, const placed *a, c
     }
 }
 
-static double worst(double so_far, double error) {
-    return error <= so_far ? so_far : error; // NaN wins
-}
-
 /// The smallest phi is the signed distance: along its normal by the reaches alone, and no direction separates more. Of
 /// bodies almost in touch, apart, the poses' rounding alone turns the normal by 1e-16 size / phi.
 static void check_distance(const placed *a, const placed *b, const contacts *c, double size, double tolerance,
@@ -134,7 +130,7 @@ static void check_distance(const placed *a, const placed *b, const contacts *c, 
     double phi = phi_of(c), along = oracle_along(a, b, c->points[c->deepest].normal);
     double error = fmax(fabs(along - phi), fmax(oracle_distance(a, b) - phi, 0.0)) / size;
     double rounding = phi > 0.0 ? 4e-16 * size / phi : 0.0;
-    t->distance = worst(t->distance, fmax(0.0, error - rounding));
+    t->distance = worse(t->distance, error - rounding);
     claim(error <= tolerance + rounding, "distance error", error, a, b, t);
 }
 
@@ -145,7 +141,7 @@ static void check_normal(const placed *a, const placed *b, const contacts *c, do
     stn_vec3 n = c->points[c->deepest].normal;
     if (b->shape.type == STN_SHAPE_HALF_SPACE) {
         double error = stn_vec3_norm(stn_vec3_add(n, stn_mat3_column(&b->pose.rotation, 2)));
-        t->normal = worst(t->normal, error);
+        t->normal = worse(t->normal, error);
         claim(error <= 1e-15, "normal of a half space", error, a, b, t);
         return;
     }
@@ -159,7 +155,7 @@ static void check_normal(const placed *a, const placed *b, const contacts *c, do
             return;
         }
     }
-    t->normal = worst(t->normal, error);
+    t->normal = worse(t->normal, error);
     claim(error <= 1e-6, "normal error", error, a, b, t);
 }
 
@@ -173,7 +169,7 @@ static double unevenness(const placed *p) {
         const double *plane = faces->planes + 4 * (size_t)i;
         for (int32_t k = faces->face_start[i]; k < faces->face_start[i + 1]; k++) {
             const double *x = mesh->vertices + 3 * (size_t)faces->face_vertices[k];
-            most = fmax(most, plane[3] - plane[0] * x[0] - plane[1] * x[1] - plane[2] * x[2]);
+            most = worse(most, plane[3] - plane[0] * x[0] - plane[1] * x[1] - plane[2] * x[2]);
         }
     }
     return most;
@@ -184,14 +180,14 @@ static void check_points(const placed *a, const placed *b, const contacts *c, do
     double error = 0.0, uneven = (unevenness(a) + unevenness(b)) / size;
     for (int32_t i = 0; i < c->count; i++) {
         const stn_contact *p = &c->points[i];
-        error = worst(error, fabs(stn_vec3_norm(p->normal) - 1.0));
-        error = worst(error, fabs(oracle_surface(a, c->on_a[i])) / size);
-        error = worst(error, fabs(oracle_surface(b, c->on_b[i])) / size);
+        error = worse(error, fabs(stn_vec3_norm(p->normal) - 1.0));
+        error = worse(error, fabs(oracle_surface(a, c->on_a[i])) / size);
+        error = worse(error, fabs(oracle_surface(b, c->on_b[i])) / size);
         for (int32_t k = 0; k < i; k++) {
             claim(p->id != c->points[k].id, "two points with one id", i, a, b, t);
         }
     }
-    t->surface = worst(t->surface, error);
+    t->surface = worse(t->surface, error);
     claim(error <= 1e-8 + uneven, "points off the surface", error, a, b, t);
 }
 

@@ -238,7 +238,7 @@ static judged read_pair(const stn_contact_set *set, const part *surroundings, co
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
         if (c->geometry_a == j.a && c->geometry_b == j.b) {
-            j.depth = fmax(j.depth, -c->phi0);
+            j.depth = worse(j.depth, -c->phi0);
             j.contacts++;
         }
     }
@@ -308,7 +308,7 @@ static double judge_surface(const judged *j, const part *surface) {
         }
         stn_mesh triangle = {.vertex_count = 3, .vertices = corner};
         placed piece = {{.type = STN_SHAPE_CONVEX, .mesh = &triangle}, surface->pose};
-        most = fmax(most, left_over(j, &piece));
+        most = worse(most, left_over(j, &piece));
     }
     return most;
 }
@@ -324,17 +324,17 @@ static void judge(const scenery *s, const part *parts, int32_t count, const stn_
         double left = around->shape.mesh != NULL ? judge_surface(&j, around) : left_over(&j, &whole);
         t->pairs++;
         t->overlaps += j.depth > 1e-6;
-        deepest = fmax(deepest, j.depth);
+        deepest = worse(deepest, j.depth);
         if (left > 1e-6) {
             print_message("seed %llu: geometries %d (%s) and %d (%s): contacts %d, depth %g, left over %g\n",
                           (unsigned long long)seed, j.a, stn_shape_name(around->shape.type), j.b,
                           stn_shape_name(parts[i % count].shape.type), j.contacts, j.depth, left);
         }
-        t->worst = fmax(t->worst, left);
+        t->worst = worse(t->worst, left);
     }
     if (inside == t->inside) {
         t->bare += o->report->overlap_without_contact_m > 1e-6;
-        t->worst_report = fmax(t->worst_report, fabs(o->report->overlap_m - deepest));
+        t->worst_report = worse(t->worst_report, fabs(o->report->overlap_m - deepest));
         if (fabs(o->report->overlap_m - deepest) > 1e-6 || o->report->overlap_without_contact_m > 1e-6) {
             print_message("seed %llu: reported %g, without a contact %g (%d, %d), contacts say %g\n",
                           (unsigned long long)seed, o->report->overlap_m, o->report->overlap_without_contact_m,

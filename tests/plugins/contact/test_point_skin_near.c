@@ -334,7 +334,7 @@ static void speed_leaves_out_what_a_step_drops(void **state) {
                 squared[0] += p.v[3 * i + n] * p.v[3 * i + n];
                 squared[1] += free_v[3 * i + n] * free_v[3 * i + n];
             }
-            fastest = fmax(fastest, sqrt(fmax(squared[0], squared[1])));
+            fastest = worse(fastest, sqrt(fmax(squared[0], squared[1])));
         }
         stn_contact_reach reach = {.speed = 2.0 * fastest};
         for (int32_t n = 0; n <= STN_REACH_COUNT; n++) {

@@ -97,7 +97,7 @@ static void a_closed_mesh_of_a_box_answers_like_the_box(void **state) {
         double expected = smallest_phi(touch(state, body, box, 1.0)),
                found = smallest_phi(touch(state, body, ground, 1.0));
         double error = fabs(found - expected);
-        worst = fmax(worst, gap > 0.0 ? error : 0.0);
+        worst = worse(worst, gap > 0.0 ? error : 0.0);
         bool another = gap < 0.0 && found < expected && found > 1.25 * expected; // two ways out of nearly one depth
         others += another && error > 1e-9;
         if (!(error <= 1e-9 || another)) {
@@ -237,7 +237,7 @@ static void the_distance_is_that_of_the_nearest_triangle(void **state) {
             double found = smallest_phi(touch(state, body, ground, i % 3 == 0 ? 1e9 : 2.0 * expected));
             double error = fabs(found - expected);
             apart++;
-            worst[kind > 0] = fmax(worst[kind > 0], i % 8 == 2 ? 0.0 : error);
+            worst[kind > 0] = worse(worst[kind > 0], i % 8 == 2 ? 0.0 : error);
             if (!(error <= (i % 8 == 2 ? 1e-5 : 1e-8))) { // needles are 1e-6 of a cell wide
                 failures++;
                 print_message("case %d, %s: %.12g instead of %.12g\n", i, stn_shape_name(body.shape.type), found,

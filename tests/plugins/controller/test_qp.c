@@ -81,10 +81,10 @@ static double residual(const qp *p, const qp_result *result) {
         for (int32_t k = 0; k < p->rows; k++) {
             gradient -= p->A[k * p->n + i] * u[2 * p->n + k];
         }
-        worst = fmax(worst, fabs(gradient));
-        worst = fmax(worst, fmax(p->lower[i] - x[i], x[i] - p->upper[i]));
-        worst = fmax(worst, fmax(-u[i], -u[p->n + i]));
-        worst = fmax(worst, fabs(u[i] * (x[i] - p->lower[i])));
+        worst = worse(worst, fabs(gradient));
+        worst = worse(worst, fmax(p->lower[i] - x[i], x[i] - p->upper[i]));
+        worst = worse(worst, fmax(-u[i], -u[p->n + i]));
+        worst = worse(worst, fabs(u[i] * (x[i] - p->lower[i])));
         worst = isinf(p->upper[i]) ? worst : fmax(worst, fabs(u[p->n + i] * (p->upper[i] - x[i])));
     }
     for (int32_t k = 0; k < p->rows; k++) {
@@ -92,7 +92,7 @@ static double residual(const qp *p, const qp_result *result) {
         for (int32_t i = 0; i < p->n; i++) {
             left += p->A[k * p->n + i] * x[i];
         }
-        worst = fmax(worst, fmax(-left, fmax(-u[2 * p->n + k], fabs(left * u[2 * p->n + k]))));
+        worst = worse(worst, fmax(-left, fmax(-u[2 * p->n + k], fabs(left * u[2 * p->n + k]))));
     }
     return worst;
 }

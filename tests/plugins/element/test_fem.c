@@ -200,7 +200,7 @@ static void swing(stn_context *context, const beam *b, double *frequency, double
             crossing[crossings++] = 2e-3 * (i + before / (before - now));
         }
         if (crossings < 4) {
-            extreme[crossings] = fmax(extreme[crossings], fabs(now));
+            extreme[crossings] = worse(extreme[crossings], fabs(now));
         }
         before = now;
     }

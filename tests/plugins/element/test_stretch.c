@@ -106,7 +106,7 @@ static stn_mat3 random_rotation(stn_random *r) {
 static double largest(const stn_mat3 *a) {
     double most = 0.0;
     for (int32_t i = 0; i < 9; i++) {
-        most = fmax(most, fabs(a->m[i / 3][i % 3]));
+        most = worse(most, fabs(a->m[i / 3][i % 3]));
     }
     return most;
 }

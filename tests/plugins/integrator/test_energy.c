@@ -45,10 +45,6 @@ static void load_arm(stn_world *world, const stn_pose *base, bool fixed) {
     assert_ok(stn_world_compile(world, &err), err);
 }
 
-static double larger(double a, double b) {
-    return b <= a ? a : b; // a NaN of b stays
-}
-
 static double total_energy(stn_world *world) {
     const stn_kinematics *k = stn_world_kinematics(world);
     return stn_kinetic_energy(k) + stn_gravitational_energy(k, stn_world_state(world)->gravity);
@@ -72,8 +68,8 @@ static double swing(double dt, double *swinging) {
     for (int32_t i = 0; i < (int32_t)lround(10.0 / dt); i++) {
         scene_steps(world, 1);
         assert_int_equal(stn_world_observation(world)->problem->row_count, 0);
-        most = larger(most, fabs(total_energy(world) - start));
-        *swinging = larger(*swinging, stn_kinetic_energy(stn_world_kinematics(world)));
+        most = worse(most, fabs(total_energy(world) - start));
+        *swinging = worse(*swinging, stn_kinetic_energy(stn_world_kinematics(world)));
     }
     stn_world_destroy(world);
     stn_context_destroy(context);
@@ -107,8 +103,8 @@ static stn_vec3 drift_in_space(double dt) {
         scene_steps(world, 1);
         assert_int_equal(stn_world_observation(world)->problem->row_count, 0);
         stn_spatial now = stn_momentum(stn_world_kinematics(world));
-        linear = larger(linear, stn_vec3_norm(stn_vec3_sub(now.linear, start.linear)));
-        angular = larger(angular, stn_vec3_norm(stn_vec3_sub(now.angular, start.angular)));
+        linear = worse(linear, stn_vec3_norm(stn_vec3_sub(now.linear, start.linear)));
+        angular = worse(angular, stn_vec3_norm(stn_vec3_sub(now.angular, start.angular)));
     }
     stn_world_destroy(world);
     stn_context_destroy(context);

@@ -99,7 +99,7 @@ static void the_energy_of_a_pendulum_stays_bounded(void **state) {
         for (int32_t i = 0; i < 10000; i++) {
             scene_steps(world, 1);
             const stn_step_report *r = stn_world_observation(world)->report;
-            largest[half] = fmax(largest[half], fabs(r->kinetic_J + r->potential_J - start));
+            largest[half] = worse(largest[half], fabs(r->kinetic_J + r->potential_J - start));
         }
     }
     assert_true(largest[0] < 0.05);                         // order dt of the 4.5 J that swing

@@ -282,9 +282,7 @@ static inline void save_compare_filters(const stn_model *a, const stn_model *b) 
 // ---------------------------------------------------------------------------------------------------------- dynamics
 
 static inline void save_worsen(double *most, double value) {
-    if (!(value <= *most)) { // a NaN stays
-        *most = value;
-    }
+    *most = worse(*most, value);
 }
 
 /// Any coordinates: the limits do not matter here, quaternions are normalised.
@@ -326,7 +324,7 @@ static inline void save_compare_tree(const stn_kinematics *a, const stn_kinemati
             double scale = sqrt(M.values[i * (n + 1)] * M.values[j * (n + 1)]);
             save_worsen(&d->mass, fabs(M.values[i * n + j] - N.values[i * n + j]) / scale);
         }
-        largest = fmax(largest, fabs(bias[0][i]) / sqrt(M.values[i * (n + 1)]));
+        largest = worse(largest, fabs(bias[0][i]) / sqrt(M.values[i * (n + 1)]));
     }
     for (int32_t i = 0; i < n; i++) {
         save_worsen(&d->bias, fabs(bias[0][i] - bias[1][i]) / sqrt(M.values[i * (n + 1)]) / largest);

@@ -36,9 +36,7 @@ static void be_silent(const char *text) {
 }
 
 static void worsen(double *most, double value) {
-    if (!(value <= *most)) { // a NaN stays
-        *most = value;
-    }
+    *most = worse(*most, value);
 }
 
 static stn_mat3 matrix_of(const mjtNum *m) {
@@ -158,7 +156,7 @@ static void compare_dynamics(subject *s) {
         for (size_t k = 0; k < n; k++) {
             s->bias[i] += s->T[k * n + i] * s->data->qfrc_bias[k];
         }
-        force = fmax(force, fabs(s->bias[i]) / sqrt(s->theirs_M[i * n + i]));
+        force = worse(force, fabs(s->bias[i]) / sqrt(s->theirs_M[i * n + i]));
     }
     for (size_t i = 0; i < n; i++) {
         double own = sqrt(s->theirs_M[i * n + i]);

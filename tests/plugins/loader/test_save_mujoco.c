@@ -76,7 +76,7 @@ static void compare_tree(subject *s, const stn_tree *tree, int32_t t, const doub
     stn_mass_matrix(s->kinematics, t, &M);
     stn_inverse_dynamics(s->kinematics, t, gravity, NULL, scratch, tau);
     for (int32_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(tau[i]) / sqrt(M.values[i * (n + 1)]));
+        largest = worse(largest, fabs(tau[i]) / sqrt(M.values[i * (n + 1)]));
     }
     for (int32_t i = 0; i < n; i++) {
         double own = sqrt(M.values[i * (n + 1)]);

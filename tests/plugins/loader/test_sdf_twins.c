@@ -81,7 +81,7 @@ static void carry_over(const written_robot *robot, const mechanics *from, const 
 static double pose_deviation(const stn_pose *a, const stn_pose *b) {
     double worst = stn_vec3_norm(stn_vec3_sub(a->position, b->position)) / fmax(1.0, stn_vec3_norm(b->position));
     for (int32_t i = 0; i < 9; i++) {
-        worst = fmax(worst, fabs(a->rotation.m[i / 3][i % 3] - b->rotation.m[i / 3][i % 3]));
+        worst = worse(worst, fabs(a->rotation.m[i / 3][i % 3] - b->rotation.m[i / 3][i % 3]));
     }
     return worst;
 }
@@ -97,16 +97,16 @@ static void compare(const written_robot *robot, const sdf_robot *s, const mechan
             map[urdf->v[i] + k] = sdf->v[i] + k;
         }
         stn_pose back = stn_pose_inverse(&s->links[i].at_joint), link = stn_pose_mul(&sdf->pose[i], &back);
-        worst[0] = fmax(worst[0], pose_deviation(&link, &urdf->pose[i]));
+        worst[0] = worse(worst[0], pose_deviation(&link, &urdf->pose[i]));
     }
     for (int32_t i = 0; i < n; i++) {
         scale[i] = sqrt(urdf->M[i * (n + 1)]);
-        largest = fmax(largest, fabs(urdf->bias[i]) / scale[i]);
+        largest = worse(largest, fabs(urdf->bias[i]) / scale[i]);
     }
     for (int32_t i = 0; i < n; i++) {
-        worst[2] = fmax(worst[2], fabs(sdf->bias[map[i]] - urdf->bias[i]) / scale[i] / largest);
+        worst[2] = worse(worst[2], fabs(sdf->bias[map[i]] - urdf->bias[i]) / scale[i] / largest);
         for (int32_t j = 0; j < n; j++) {
-            worst[1] = fmax(worst[1], fabs(sdf->M[map[i] * n + map[j]] - urdf->M[i * n + j]) / scale[i] / scale[j]);
+            worst[1] = worse(worst[1], fabs(sdf->M[map[i] * n + map[j]] - urdf->M[i * n + j]) / scale[i] / scale[j]);
         }
     }
 }

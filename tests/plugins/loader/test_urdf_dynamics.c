@@ -32,7 +32,7 @@ static struct survey {
 } survey;
 
 static void worsen(deviation *d, int32_t robot, double value) {
-    if (!(value <= d->most)) { // a NaN stays
+    if (!(value <= d->most) && !isnan(d->most)) { // a NaN stays
         *d = (deviation){value, robot};
     }
 }
@@ -170,7 +170,7 @@ static void compare_forces(const subject *s, deviation *d, const double *f, cons
     int32_t n = s->model->nv;
     double largest = sqrt(stn_total_mass(s->model)) * stn_vec3_norm(GRAVITY_VECTOR);
     for (int32_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(expected[i]) / sqrt(s->slow_M[i * (n + 1)]));
+        largest = worse(largest, fabs(expected[i]) / sqrt(s->slow_M[i * (n + 1)]));
     }
     for (int32_t i = 0; i < n; i++) {
         worsen(d, s->number, fabs(f[i] - expected[i]) / sqrt(s->slow_M[i * (n + 1)]) / largest);

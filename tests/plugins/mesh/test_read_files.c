@@ -43,7 +43,7 @@ static void assert_bounds(const stn_raw_mesh *raw, const expected_mesh *e) {
 static void note(double *largest, double value, double expected) {
     double deviation = fabs(value / expected - 1.0);
     assert_near(value, expected, 5e-12 * fabs(expected));
-    *largest = fmax(*largest, deviation);
+    *largest = worse(*largest, deviation);
 }
 
 static void check_file(const expected_mesh *e, const char *format, worst *w) {

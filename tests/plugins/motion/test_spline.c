@@ -87,7 +87,7 @@ static double worst_error(stn_spline_kind kind, int32_t pieces) {
     for (int32_t i = 0; i < 1000; i++) {
         double t = 2.0 * STN_PI * (i + 0.5) / 1000.0, x;
         stn_spline_at(&c.spline, t, &x, NULL, NULL);
-        worst = fmax(worst, fabs(x - (kind == STN_SPLINE_CUBIC ? cos(t) : t - sin(t))));
+        worst = worse(worst, fabs(x - (kind == STN_SPLINE_CUBIC ? cos(t) : t - sin(t))));
     }
     return worst;
 }
@@ -202,8 +202,8 @@ static void sampled(const curve *c, const stn_spline_limits *limits, double *vel
             double v[SIZE], a[SIZE];
             stn_spline_at(&c->spline, c->times[k] + (c->times[k + 1] - c->times[k]) * n / 400.0, NULL, v, a);
             for (int32_t i = 0; i < SIZE; i++) {
-                *velocity = fmax(*velocity, fabs(v[i]) / limits->velocity[i]);
-                *acceleration = fmax(*acceleration, fabs(a[i]) / limits->acceleration[i]);
+                *velocity = worse(*velocity, fabs(v[i]) / limits->velocity[i]);
+                *acceleration = worse(*acceleration, fabs(a[i]) / limits->acceleration[i]);
             }
         }
     }

@@ -183,7 +183,7 @@ static void contacts_that_stay_are_linked_to_themselves(void **state) {
             const decoded_contact *before = &d->frames[f - 1].contacts[c->linked];
             double step = 0.0;
             for (int32_t k = 0; k < 3; k++) {
-                step = fmax(step, fabs(c->point[k] - before->point[k]));
+                step = worse(step, fabs(c->point[k] - before->point[k]));
             }
             linked++;
             moved += step > 1e-3; // a wrong link would be a side away

@@ -129,7 +129,7 @@ static void clouds_are_named_and_frames_turn(void **state) {
             for (int32_t k = 0; k < 4; k++) {
                 assert_near(q[k], sign * expected[k], 0.501 * d->rotation);
             }
-            most = fmax(most, fabs(q[2]));
+            most = worse(most, fabs(q[2]));
             if (i > 0) {
                 const double *before = frame_of(d, &w, i - 1)->turn + 4 * (n - SOLID);
                 assert_true(before[0] * q[0] + before[1] * q[1] + before[2] * q[2] + before[3] * q[3] > 0.0);
@@ -150,7 +150,7 @@ static void check_values(const decoded *d, const watch *w, int32_t first, int32_
     double most = 0.0;
     for (int32_t i = 0; i < w->count; i++) {
         for (int32_t k = 0; k < count; k++) {
-            most = fmax(most, fabs((double)w->value[i][first + k]));
+            most = worse(most, fabs((double)w->value[i][first + k]));
         }
     }
     for (int32_t i = 0; i < w->count; i++) {

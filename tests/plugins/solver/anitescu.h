@@ -16,16 +16,16 @@ static inline double anitescu_contact_error(const stn_constraint *c, int32_t dir
     double error = fmax(0.0, -c->w * gamma[2]), work = 0.0, size = 0.0;
     for (int32_t j = 0; j < directions; j++) {
         double cosine = cos(sector * j), sine = sin(sector * j);
-        error = fmax(error, -(mu1 * cosine * g[0] + mu2 * sine * g[1] + g[2]));
+        error = worse(error, -(mu1 * cosine * g[0] + mu2 * sine * g[1] + g[2]));
         cosine = cos(sector * (j + 0.5));
         sine = sin(sector * (j + 0.5));
         // the edge: a gamma_t.normal <= cos(pi/n) gamma_n in units of mu, times mu
         double mu = fmax(mu1, mu2), a = mu1 > 0.0 ? mu / mu1 * gamma[0] : 0.0,
                b = mu2 > 0.0 ? mu / mu2 * gamma[1] : 0.0;
-        error = fmax(error, c->w * (a * cosine + b * sine - mu * cos(0.5 * sector) * gamma[2]));
+        error = worse(error, c->w * (a * cosine + b * sine - mu * cos(0.5 * sector) * gamma[2]));
     }
-    error = fmax(error, mu1 > 0.0 ? 0.0 : c->w * fabs(gamma[0]));
-    error = fmax(error, mu2 > 0.0 ? 0.0 : c->w * fabs(gamma[1]));
+    error = worse(error, mu1 > 0.0 ? 0.0 : c->w * fabs(gamma[0]));
+    error = worse(error, mu2 > 0.0 ? 0.0 : c->w * fabs(gamma[1]));
     for (int32_t k = 0; k < 3; k++) {
         work += gamma[k] * g[k];
         size = fmax(size, fabs(gamma[k]));
@@ -40,7 +40,7 @@ static inline double pyramid_contact_error(const stn_constraint *c, int32_t dire
     const double mu1 = c->mu1, mu2 = c->set == STN_SET_ELLIPSE ? c->mu2 : c->mu1, sector = 2.0 * STN_PI / directions;
     double most = 0.0;
     for (int32_t j = 0; j < directions; j++) {
-        most = fmax(most, -(mu1 * cos(sector * j) * g[0] + mu2 * sin(sector * j) * g[1]));
+        most = worse(most, -(mu1 * cos(sector * j) * g[0] + mu2 * sin(sector * j) * g[1]));
     }
     // the speed that makes it Anitescu's: raised by what friction resists
     const double raised[3] = {g[0], g[1], g[2] + most};
@@ -61,13 +61,13 @@ static inline double rows_error(const stn_problem *p, contact_error contact, int
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         if (stn_constraint_has_cone(c)) {
-            error = fmax(error, contact(c, directions, v_c + c->row, gamma + c->row));
+            error = worse(error, contact(c, directions, v_c + c->row, gamma + c->row));
         }
         for (int32_t r = c->row; r < c->row + c->rows && !stn_constraint_has_cone(c); r++) {
             bool free = c->set == STN_SET_EQUALITY;
             double low = free || gamma[r] < p->hi[r] ? -v_c[r] : 0.0, high = free || gamma[r] > p->lo[r] ? v_c[r] : 0.0;
-            error = fmax(error, fmax(low, high));
-            error = fmax(error, free ? 0.0 : c->w * fmax(gamma[r] - p->hi[r], p->lo[r] - gamma[r]));
+            error = worse(error, fmax(low, high));
+            error = worse(error, free ? 0.0 : c->w * fmax(gamma[r] - p->hi[r], p->lo[r] - gamma[r]));
         }
     }
     return error;

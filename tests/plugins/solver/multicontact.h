@@ -61,7 +61,7 @@ static inline double multicontact_largest(int32_t n, const double *x, const doub
     double m = 0.0;
     for (int32_t i = 0; i < n; i++) {
         double d = fabs(x[i] - (y == NULL ? 0.0 : y[i]));
-        m = d <= m ? m : d; // NaN wins
+        m = worse(m, d);
     }
     return m;
 }

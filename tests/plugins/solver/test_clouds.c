@@ -113,7 +113,7 @@ static void write_out(scene *s) {
 static double norm_of(const double *v, int32_t n) {
     double largest = 0.0;
     for (int32_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(v[i]));
+        largest = worse(largest, fabs(v[i]));
     }
     return largest;
 }
@@ -194,7 +194,7 @@ static void every_solver_finds_the_same_by_every_factor(void **state) {
                     const double size = norm_of(reference[kind], p->nv);
                     double off = 0.0;
                     for (int32_t i = 0; i < p->nv; i++) {
-                        off = fmax(off, fabs(v[i] - reference[kind][i]));
+                        off = worse(off, fabs(v[i] - reference[kind][i]));
                     }
                     if (!(off <= 1e-6 * size)) {
                         fail_msg("%s %s: kind %d, factor %s: off by %g of %g", every_way[w].id,

@@ -18,7 +18,7 @@ static void choose(fixture *f, const char *id, const char *name, const char *val
 static double largest_difference(int32_t n, const double *a, const double *b) {
     double largest = 0.0;
     for (int32_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(a[i] - b[i]));
+        largest = worse(largest, fabs(a[i] - b[i]));
     }
     return largest;
 }
@@ -440,7 +440,7 @@ static void what_is_left_unsolved_stays_near(void **state) {
             assert_true(status == STN_OK || status == STN_NOT_CONVERGED);
             unsolved += status != STN_OK;
             for (int32_t k = 6; k < p->nv; k++) {
-                furthest = fmax(furthest, fabs(v_one[k]) / bound);
+                furthest = worse(furthest, fabs(v_one[k]) / bound);
             }
             leave(f);
         }

@@ -37,9 +37,9 @@ static void check_references(fixture *f, const char *id, int32_t most) {
         bool has_cost = strcmp(id, "admm_split") != 0; // which never forms the operator
         assert_true(isnan(f->report.cost) != has_cost);
         double cost = has_cost ? fabs(f->report.cost + r.cost) / r.cost : 0.0; // the dual's is the primal's, negative
-        worst_v = fmax(worst_v, v);
-        worst_gamma = fmax(worst_gamma, gamma);
-        worst_cost = fmax(worst_cost, cost);
+        worst_v = worse(worst_v, v);
+        worst_gamma = worse(worst_gamma, gamma);
+        worst_cost = worse(worst_cost, cost);
         total += f->report.iterations;
         largest = f->report.iterations > largest ? f->report.iterations : largest;
         if (!(v <= 1e-7 && gamma <= 1e-5 && cost <= 1e-9)) {

@@ -80,7 +80,7 @@ static double balance_error(const stn_problem *p, const double *impulse, const d
     }
     stn_problem_jacobian_transposed_add(p, -1.0, dgamma, left);
     for (int32_t d = 0; d < p->nv; d++) {
-        off = fmax(off, fabs(left[d]));
+        off = worse(off, fabs(left[d]));
     }
     return off / size;
 }
@@ -115,7 +115,7 @@ static double ray_error(const stn_problem *p, const double *gamma, const double 
             const int32_t k = ray / 2;
             const double sign = ray % 2 == 0 ? 1.0 : -1.0;
             if (sum < 1.0 - 1e-6 || sign * share[k] > 1e-6) {
-                off = fmax(off, fabs(sign * mu[k] * own[k] + own[2]));
+                off = worse(off, fabs(sign * mu[k] * own[k] + own[2]));
             }
         }
     }
@@ -145,8 +145,8 @@ static void compare(fixture *f, stn_problem *p, const bool *singular, uint64_t s
     status = differentiate(f, p, singular, impulse, velocity, dv, dgamma);
     assert_ok(status, f->err);
     if (!solvers[which].impulses) { // not unique: they obey the equations
-        sum->worst_balance = fmax(sum->worst_balance, balance_error(p, impulse, dv, dgamma));
-        sum->worst_ray = fmax(sum->worst_ray, ray_error(p, gamma0, velocity, dv, dgamma));
+        sum->worst_balance = worse(sum->worst_balance, balance_error(p, impulse, dv, dgamma));
+        sum->worst_ray = worse(sum->worst_ray, ray_error(p, gamma0, velocity, dv, dgamma));
     }
     double sides[2] = {0.0}, apart = 0.0, size = 0.0, off = 0.0, size_gamma = 0.0, off_gamma = 0.0;
     for (int32_t side = 0; side < 2; side++) {
@@ -154,25 +154,25 @@ static void compare(fixture *f, stn_problem *p, const bool *singular, uint64_t s
     }
     for (int32_t d = 0; d < p->nv; d++) {
         double up = (v[0][d] - v0[d]) / step, down = (v0[d] - v[1][d]) / step;
-        apart = fmax(apart, fabs(up - down));
+        apart = worse(apart, fabs(up - down));
         size = fmax(size, fabs(dv[d]));
-        sides[0] = fmax(sides[0], fabs(up - dv[d]));
-        sides[1] = fmax(sides[1], fabs(down - dv[d]));
-        off = fmax(off, fabs(0.5 * (up + down) - dv[d]));
+        sides[0] = worse(sides[0], fabs(up - dv[d]));
+        sides[1] = worse(sides[1], fabs(down - dv[d]));
+        off = worse(off, fabs(0.5 * (up + down) - dv[d]));
     }
     for (int32_t k = 0; k < p->row_count; k++) {
         double slope = 0.5 * (gamma[0][k] - gamma[1][k]) / step;
         size_gamma = fmax(size_gamma, fabs(dgamma[k]));
-        off_gamma = fmax(off_gamma, fabs(slope - dgamma[k]));
+        off_gamma = worse(off_gamma, fabs(slope - dgamma[k]));
     }
     if (apart > solvers[which].bend * size) {
         sum->switches++;
         return;
     }
     sum->compared++;
-    sum->worst_v = fmax(sum->worst_v, off / size);
+    sum->worst_v = worse(sum->worst_v, off / size);
     if (solvers[which].impulses) {
-        sum->worst_gamma = fmax(sum->worst_gamma, off_gamma / fmax(size_gamma, 1e-12));
+        sum->worst_gamma = worse(sum->worst_gamma, off_gamma / fmax(size_gamma, 1e-12));
     }
 }
 
@@ -274,7 +274,7 @@ static void at_a_change_of_mode_it_is_one_side(void **state) {
                 solve_beside(f, &s.problem, step, along[i], none, v, gamma);
                 double off = 0.0;
                 for (int32_t d = 0; d < 3; d++) {
-                    off = fmax(off, fabs((v[d] - v0[d]) / step - dv[d]));
+                    off = worse(off, fabs((v[d] - v0[d]) / step - dv[d]));
                 }
                 slopes[side] = (v[i == 0 ? 2 : 0] - v0[i == 0 ? 2 : 0]) / step;
                 least = fmin(least, off);

@@ -124,7 +124,7 @@ static void a_box_on_a_slope_does_not_creep(void **state) {
             memcpy(p->v0, f->v, 6 * sizeof *p->v0);
             memcpy(p->gamma_guess, f->gamma, (size_t)p->row_count * sizeof *f->gamma);
             way += dt * f->v[0];
-            quickest = fmax(quickest, fabs(f->v[0]));
+            quickest = worse(quickest, fabs(f->v[0]));
             sweeps += step > 0 ? f->report.iterations : 0;
         }
         double creep = way / (2000.0 * dt);

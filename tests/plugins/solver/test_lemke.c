@@ -60,7 +60,7 @@ static void four_directions_are_the_pyramid_of_pgs(void **state) {
         bool pivoted = solved_by(f, &s.problem, "lemke", NULL, 0.0, NULL);
         if (swept) { // else there may be no solution at all
             assert_true(pivoted);
-            worst = fmax(worst, scene_distance(&s.problem, f->v, v) / scene_distance(&s.problem, v, NULL));
+            worst = worse(worst, scene_distance(&s.problem, f->v, v) / scene_distance(&s.problem, v, NULL));
             compared++;
         }
         scene_end(&s);

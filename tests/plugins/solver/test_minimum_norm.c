@@ -300,7 +300,7 @@ static void minimum_by(fixture *f, const char *method, double allowed) {
                 if (error > allowed) {
                     fail_msg("%s, kind %d, seed %d: off by %g", method, kind, (int)seed, error);
                 }
-                worst = fmax(worst, error);
+                worst = worse(worst, error);
                 compared++;
             }
             scene_end(&s);

@@ -87,8 +87,8 @@ static void the_factor_solves_what_elimination_solves(void **state) {
         block_lu_solve(&lu, x);
         plain_solve(lu.rows, full, plain);
         for (int32_t r = 0; r < lu.rows; r++) {
-            most = fmax(most, fabs(plain[r]));
-            off = fmax(off, fabs(x[r] - plain[r]));
+            most = worse(most, fabs(plain[r]));
+            off = worse(off, fabs(x[r] - plain[r]));
         }
         if (!(off <= 1e-9 * most)) {
             fail_msg("trial %d: off by %.1e of %.1e", trial, off, most);

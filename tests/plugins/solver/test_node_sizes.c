@@ -104,10 +104,10 @@ static void nodal_trees_are_solved_as_dense_ones(void **state) {
             const bool one = answer(*state, &nodal->problem, v), other = answer(*state, &dense->problem, expected);
             for (int32_t d = 0; d < nodal->problem.nv; d++) {
                 speed = fmax(speed, fabs(expected[d]));
-                off = fmax(off, fabs(v[d] - expected[d]));
+                off = worse(off, fabs(v[d] - expected[d]));
             }
             converged += one;
-            worst = fmax(worst, off / speed);
+            worst = worse(worst, off / speed);
             if (one != other || off > 100.0 * tolerance * speed) {
                 fail_msg("%s, %d dofs a node, seed %d: converged %d and %d, off by %g of %g", way->id, size, (int)seed,
                          one, other, off, speed);

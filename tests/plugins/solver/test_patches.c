@@ -70,7 +70,7 @@ static stn_status solve(const bench *b, const stn_problem *problem, const char *
 static double apart(const stn_problem *p, const outcome *a, const outcome *b) {
     double most = 0.0, scale = 0.0;
     for (int32_t i = 0; i < p->nv; i++) {
-        most = fmax(most, fabs(a->v[i] - b->v[i]));
+        most = worse(most, fabs(a->v[i] - b->v[i]));
         scale = fmax(scale, fabs(a->v[i] - p->v_star[i]));
     }
     return most / scale;

@@ -126,7 +126,7 @@ static void answers_meet_the_conditions_of_the_program(void **state) {
                     fail_msg("seed %d, %d directions, %g kg, %g m/s: error %g, momentum %g", (int)seed, directions,
                              units[u].size, units[u].fast, error, f->certificate.momentum);
                 }
-                worst = fmax(worst, error);
+                worst = worse(worst, error);
                 empty += s->problem.row_count == 0;
                 most = f->report.iterations > most ? f->report.iterations : most;
                 sample_clear(s);
@@ -157,7 +157,7 @@ static void lemke_on_the_dual_moves_the_same(void **state) {
             leave(f);
             if (status == STN_OK) {
                 double size = fmax(multicontact_largest(s->problem.nv, s->problem.v_star, NULL), 1e-300);
-                worst = fmax(worst, multicontact_largest(s->problem.nv, f->v, v) / size);
+                worst = worse(worst, multicontact_largest(s->problem.nv, f->v, v) / size);
                 compared++;
             }
             sample_clear(s);
@@ -191,7 +191,7 @@ static void both_methods_agree(void **state) {
                 leave(f);
                 double size = fmax(multicontact_largest(p->nv, p->v_star, NULL), 1e-300);
                 size = fmax(size, multicontact_largest(p->nv, v, NULL));
-                worst = fmax(worst, multicontact_largest(p->nv, f->v, v) / size);
+                worst = worse(worst, multicontact_largest(p->nv, f->v, v) / size);
                 bool cones = true;
                 for (int32_t i = 0; i < p->constraint_count; i++) {
                     cones = cones && stn_constraint_has_cone(&p->constraints[i]);

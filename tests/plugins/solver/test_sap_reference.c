@@ -25,9 +25,9 @@ static void published_problems_are_solved_to_their_reference(void **state) {
         assert_true(e_v <= 1e-7); // bounds of the README of the problems, at a solver tolerance of 1e-10
         assert_true(e_gamma <= 1e-5);
         assert_true(e_cost <= 1e-9);
-        worst_v = fmax(worst_v, e_v);
-        worst_gamma = fmax(worst_gamma, e_gamma);
-        worst_cost = fmax(worst_cost, e_cost);
+        worst_v = worse(worst_v, e_v);
+        worst_gamma = worse(worst_gamma, e_gamma);
+        worst_cost = worse(worst_cost, e_cost);
         iterations[info.iterations]++;
         total += info.iterations;
         most = info.iterations > most ? info.iterations : most;

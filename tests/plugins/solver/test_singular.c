@@ -122,7 +122,7 @@ static double free_speed(const stn_problem *p) {
             stn_matrix_diagonal(&tree->A, diagonal);
         }
         for (int32_t i = 0; i < tree->A.n; i++) {
-            largest = fmax(largest, diagonal[i]);
+            largest = worse(largest, diagonal[i]);
         }
         for (int32_t i = 0; i < tree->A.n; i++) {
             const double mass = diagonal[i] > 0.0 ? diagonal[i] : (largest > 0.0 ? largest : 1.0);
@@ -260,8 +260,8 @@ static answer ask(fixture *f, const solver_way *way, const stn_problem *p) {
 static double apart(int32_t n, const double *a, const double *b, double *size) {
     double most = 0.0;
     for (int32_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(a[i] - b[i]));
-        *size = fmax(*size, fmax(fabs(a[i]), fabs(b[i])));
+        most = worse(most, fabs(a[i] - b[i]));
+        *size = worse(*size, fmax(fabs(a[i]), fabs(b[i])));
     }
     return most;
 }
@@ -298,11 +298,11 @@ static void solvers_of_the_same_program_agree(void **state) {
                     double impulse = 1e-300, momentum = 1e-9;
                     compared++;
                     const double off = apart(p->row_count, a.gamma, b.gamma, &impulse) / impulse;
-                    impulses = fmax(impulses, determined ? off : 0.0);
+                    impulses = worse(impulses, determined ? off : 0.0);
                     for (int32_t d = 0; d < p->nv; d++) {
-                        momentum = fmax(momentum, fabs(p->free_impulse[d]));
+                        momentum = worse(momentum, fabs(p->free_impulse[d]));
                     }
-                    momenta = fmax(momenta, apart(p->nv, a.momentum, b.momentum, &momentum) / momentum);
+                    momenta = worse(momenta, apart(p->nv, a.momentum, b.momentum, &momentum) / momentum);
                 }
                 sample_clear(s);
             }

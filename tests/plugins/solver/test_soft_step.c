@@ -114,7 +114,7 @@ static double leaving_speed(void **state, const char *integrator, double relax_i
     double fastest = 0.0;
     for (int32_t k = 0; k < 1000; k++) {
         soft_step(world);
-        fastest = fmax(fastest, stn_world_state(world)->v[2]);
+        fastest = worse(fastest, stn_world_state(world)->v[2]);
     }
     assert_near(stn_world_state(world)->q[2], 0.1, 1e-4);
     stn_world_destroy(world);
@@ -188,7 +188,7 @@ static void energy_does_not_grow(void **state) {
         double energy = o->report->kinetic_J + o->report->potential_J;
         first = k == 0 ? energy : first;
         least = fmin(least, energy);
-        rise = fmax(rise, energy - least);
+        rise = worse(rise, energy - least);
     }
     assert_true(rise < 2e-3 * first);
     assert_true(least < 0.3 * first);
