@@ -99,7 +99,7 @@ for _, name in ipairs { "energetic", "quiet" } do
     assert(rise <= 1e-12 * math.max(1, math.abs(last)), ("iteration %d raises the cost by %g J"):format(k, rise))
   end
   stn.result(name .. "_step", number, "1")
-  stn.result(name .. "_iterations", rows.iterations, "1")
+  if rows.iterations then stn.result(name .. "_iterations", rows.iterations, "1") end
   stn.result(name .. "_iterations_to_1e-5", iterations_to(rows, 1e-5), "1")
   stn.result(name .. "_order", order_at_the_end(rows), "1")
   if name == "energetic" then

@@ -15,11 +15,11 @@ local p = scene.parameters {
 local function measure(solver, law)
   local s = scene.build(p, { solver = solver, law = law })
   local world <close> = s.world
-  local m = { steps = 0, iterations = 0, most = 0, worst = 0, natural = 0, defect = 0, sum_m = 0, unsolved = 0, step_us = {}, solve_us = {}, solve_sum = 0, step_sum = 0 }
+  local m = { steps = 0, iterations = 0, most = 0, worst = 0, natural = 0, defect = 0, unsolved = 0, step_us = {}, solve_us = {}, solve_sum = 0, step_sum = 0 }
   scene.run(p, s, function(step)
     m.steps, m.iterations, m.most = m.steps + 1, m.iterations + step.iterations, math.max(m.most, step.iterations)
     m.worst = math.max(m.worst, step.certificate.momentum)
-    m.sum_m, m.defect = m.sum_m + step.certificate.momentum, math.max(m.defect, step.certificate.complementarity)
+    m.defect = math.max(m.defect, step.certificate.complementarity)
     m.natural = math.max(m.natural, step.certificate.natural_ccp or 0)
     m.unsolved = m.unsolved + (step.converged and 0 or 1)
     m.step_us[m.steps], m.solve_us[m.steps] = step.step_us, step.solve_us
@@ -47,7 +47,7 @@ for solver, law in p.pairs:gmatch "([%w_]+):([%w_]+)" do
   stn.result(name .. "_pitch", m.pitch, "deg")
   if law == "sap" then
     stn.result(name .. "_largest_eps_mu", m.defect, "1")
-    stn.check(solver .. ", sap: every eps_mu", { value = m.defect, limit = solver == "sap" and 2 ^ -52 or p.tolerance })
+    if solver == "sap" then stn.check("sap, sap: every eps_mu", { value = m.defect, limit = 2 ^ -52 }) end -- others end by other measures
     if p.tolerance <= 1e-5 then
       stn.check(solver .. ", sap: pitch off the first solver's", { value = math.abs(m.pitch - first.pitch), limit = 0.1, unit = "deg" })
     end

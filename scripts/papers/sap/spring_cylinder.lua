@@ -108,7 +108,7 @@ end
 -- solution beside it.
 local function watch(run, scheme)
   local omega, start = frequency(scheme, p.dt), energy(run)
-  local w = { scheme = scheme, run = run, low = 1, high = 1, off = 0, exact_low = 1, exact_high = 1,
+  local w = { scheme = scheme, run = run, low = 1, high = 1, off = 0, exact_low = 1, exact_high = 1, first_band = 0, energy = 1,
     omega = omega, times = { 0 }, energies = { 1 }, xs = { p.x0 }, crossings = {} }
   local x, v, before = p.x0, 0, p.x0
   local stored, every = p.k * p.x0 ^ 2, math.ceil(p.n / 600)
@@ -163,7 +163,7 @@ end
 local function check_period(w)
   if #w.crossings > 2 and w.scheme ~= "implicit_euler" then -- which has decayed by then
     local expected, steps = period_of(w.scheme, w.omega * p.dt), w.steps_per_period()
-    stn.check(w.scheme .. ": steps per period", { value = math.abs(steps / expected - 1), limit = 5e-4 })
+    stn.check(w.scheme .. ": steps per period", { value = math.abs(steps / expected - 1), limit = 2e-4 })
   end
 end
 
@@ -268,7 +268,7 @@ local function roll()
   end
   for _, w in ipairs(watched) do check_period(w) end
   stn.check("slip over sigma w dt F_t", { value = math.abs(largest_slip / (slip_over_force(p.scheme, dt) * largest_friction) - 1), limit = 1e-4 })
-  if p.scheme == "midpoint" then
+  if p.scheme == "midpoint" and world.time * main.omega > math.pi then -- half a period: friction was at its largest twice
     local expected = 1 - math.exp(-rolling_loss(p.scheme, dt) * world.time)
     stn.result("energy_loss_predicted", 100 * expected, "%")
     stn.check("friction over that of rolling", { value = math.abs(largest_friction / amplitude - 1), limit = 0.01 })
