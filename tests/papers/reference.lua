@@ -193,9 +193,9 @@ local function study_table(script, settings)
   return rows
 end
 
--- Rows of convergence.csv whose model has the suffix, against a study: errors to 1 %, orders to 0.05 between neighbouring steps,
--- touch and largest force, the state at the end.
-local function compare_study(case, script, settings, file, suffix, end_tolerance)
+-- Rows of convergence.csv whose model has the suffix, against a study: errors and largest forces to `relative`, orders to half of that between
+-- neighbouring steps, touch, the state at the end.
+local function compare_study(case, script, settings, file, suffix, relative, end_tolerance)
   if not selected(case) then
     return
   end
@@ -212,7 +212,7 @@ local function compare_study(case, script, settings, file, suffix, end_tolerance
   table.sort(dts)
   local text = {}
   for i, dt in ipairs(dts) do text[i] = ("%.9g"):format(dt) end
-  settings.dts = table.concat(text, ",")
+  settings.dts, settings.norm = table.concat(text, ","), "xz" -- as their errors are
   local ours = study_table(script, settings)
   for law in settings.laws:gmatch "%a+" do
     local off, off_order, off_end, off_touch, off_force = 0, 0, 0, 0, 0
@@ -230,16 +230,16 @@ local function compare_study(case, script, settings, file, suffix, end_tolerance
         print(("%-46s order %.3f from %s to %s s"):format(case .. ", " .. law, order, text[i], text[i - 1]))
       end
     end
-    report(case .. ", " .. law, "rms error", off, 0.01)
-    report(case .. ", " .. law, "order", off_order, 0.05)
+    report(case .. ", " .. law, "rms error", off, relative)
+    report(case .. ", " .. law, "order", off_order, relative / 2)
     report(case .. ", " .. law, "touch [dt]", off_touch, 1e-6)
-    report(case .. ", " .. law, "largest fn", off_force, 0.01)
+    report(case .. ", " .. law, "largest fn", off_force, relative)
     report(case .. ", " .. law, "x_T, z_T", off_end, end_tolerance)
   end
 end
 
 -- Distance of a run to the continuous solution of the file, root of the mean square over its rows, beside the file's own.
-local function compare_distance(case, script, settings, continuous, convergence)
+local function compare_distance(case, script, settings, continuous, convergence, tolerance)
   if not selected(case) then
     return
   end
@@ -253,7 +253,7 @@ local function compare_distance(case, script, settings, continuous, convergence)
   end
   for _, row in ipairs(csv.read(folder .. convergence)) do
     if row.model == settings.law and math.abs(row.dt / settings.dt - 1) < 1e-9 then
-      report(case, "distance", math.abs(math.sqrt(sum / count) / row.rms_error_xz - 1), 0.01)
+      report(case, "distance", math.abs(math.sqrt(sum / count) / row.rms_error_xz - 1), tolerance)
     end
   end
 end
@@ -347,19 +347,19 @@ each_file([[sap=0.05,0.01,0.002 lagged=0.05,0.01,0.002 similar=0.05,0.01,0.002 s
   local settings, box4 = settings_of(file), file:find "box4" ~= nil
   settings.box4 = box4
   compare_file("b_conveyor " .. file, "icf/conveyor_belt.lua", settings, "b_conveyor/" .. file,
-    box4 and { x = 1e-6, z = 1e-6, vx = 1e-5, vz = 1e-5 } or all("x z vx vz", 1e-8), -- what the README calls realistic
+    box4 and { x = 1e-6, z = 1e-6, vx = 1e-5, vz = 1e-5 } or all("x z vx vz", 1e-11), -- of box4 what the README calls realistic
     { margin = 100, m = 1, inertia = 0.05 ^ 2 / 6, mu = 0.7, k = 1e7, taud = 1e-3, sigma = 1e-3, beta = settings.beta, count = 2, contacts = box_contacts,
       belt = function(t) return 0.4 * math.pi * math.sin(2 * math.pi * t) end })
 end)
 local laws = "sap,lagged,similar"
-compare_study("b_conveyor study", "conveyor_belt.lua", { laws = laws }, "b_conveyor/convergence.csv", "", 1e-6)
+compare_study("b_conveyor study", "conveyor_belt.lua", { laws = laws }, "b_conveyor/convergence.csv", "", 1e-7, 1e-11)
 if p.full then
-  compare_study("b_conveyor near-rigid study", "conveyor_belt.lua", { laws = "sap", beta = 1 }, "b_conveyor/convergence.csv", "_nearrigid", 1e-6)
-  compare_study("b_conveyor box4 study", "conveyor_belt.lua", { laws = laws, box4 = true }, "b_conveyor/convergence_box4.csv", "", 1e-6)
+  compare_study("b_conveyor near-rigid study", "conveyor_belt.lua", { laws = "sap", beta = 1 }, "b_conveyor/convergence.csv", "_nearrigid", 1e-6, 1e-11)
+  compare_study("b_conveyor box4 study", "conveyor_belt.lua", { laws = laws, box4 = true }, "b_conveyor/convergence_box4.csv", "", 1e-2, 1e-6)
 end
 for law in laws:gmatch "%a+" do
   compare_distance("b_conveyor to the continuous, " .. law, "icf/conveyor_belt.lua", { law = law, dt = 4e-4 }, "b_conveyor/continuous.csv",
-    "b_conveyor/convergence.csv")
+    "b_conveyor/convergence.csv", 2e-4)
 end
 
 -- b_sphere
@@ -367,16 +367,16 @@ each_file([[sap=0.01,0.002,0.0004 lagged=0.01,0.002,0.0004 similar=0.01,0.002,0.
   sap_armground=0.01,0.002 lagged_armbody=0.01,0.002 lagged_armground=0.01,0.002 similar_armbody=0.01,0.002
   similar_armground=0.01,0.002 sap_margin0=0.01,0.002,0.0004 lagged_margin0=0.01,0.002,0.0004 similar_margin0=0.01,0.002,0.0004]], function(file)
   local settings = settings_of(file)
-  compare_file("b_sphere " .. file, "icf/falling_sphere.lua", settings, "b_sphere/" .. file, { x = 1e-6, z = 1e-6, theta = 1e-4, vx = 1e-5, vz = 1e-5 },
+  compare_file("b_sphere " .. file, "icf/falling_sphere.lua", settings, "b_sphere/" .. file, { x = 1e-7, z = 1e-7, theta = 1e-5, vx = 1e-5, vz = 1e-5 },
     { margin = settings.margin, m = 0.5, inertia = 0.2 * 0.025 ^ 2, mu = 0.5, k = 1e7, taud = 1e-3, sigma = 1e-3, beta = settings.beta, count = 1,
       contacts = sphere_contacts(settings.arm) })
 end)
-compare_study("b_sphere study", "falling_sphere.lua", { laws = laws }, "b_sphere/convergence.csv", "", 1e-6)
+compare_study("b_sphere study", "falling_sphere.lua", { laws = laws }, "b_sphere/convergence.csv", "", 1e-4, 3e-7)
 compare_study("b_sphere study, contacts from touch on", "falling_sphere.lua", { laws = "lagged,similar", margin = 0 },
-  "b_sphere/convergence.csv", "_margin0", 1e-6)
+  "b_sphere/convergence.csv", "_margin0", 1e-4, 3e-7)
 for law in laws:gmatch "%a+" do
   compare_distance("b_sphere to the continuous, " .. law, "icf/falling_sphere.lua", { law = law, dt = 4e-4 }, "b_sphere/continuous.csv",
-    "b_sphere/convergence.csv")
+    "b_sphere/convergence.csv", 1e-5)
   local case = "b_sphere rolls, " .. law
   if selected(case) then -- friction that acts at the sphere's lowest point keeps the angular momentum exactly
     local rows = run("icf/falling_sphere.lua", { law = law, dt = 4e-4, arm = law == "lagged" and "midpoint" or "body" })
@@ -393,16 +393,16 @@ each_file([[sap_d0=0.00064,0.00016,4e-05,1e-05 lagged_d0=0.00064,0.00016,4e-05,1
   similar_d0_armbody=0.00064,4e-05 similar_d0_armground=0.00064,4e-05]], function(file)
   local settings = settings_of(file)
   settings.dissipation, settings.glide = file:find "_diss" ~= nil, file:find "_glide" ~= nil
-  local tolerances = tonumber(settings.dt) > 1e-4 and { x = 1e-5, z = 1e-5, theta = 1e-4 } or { x = 1e-4, z = 1e-4 }
+  local tolerances = file:find "sap_.*_arm" and all("x z theta", 1e-6) or all("x z theta", 1e-10) -- w of other arms: as of the sphere
   compare("b_rod " .. file, "icf/sliding_rod.lua", settings, "b_rod/" .. file, tolerances)
 end)
 for _, name in ipairs { "d0", "diss" } do
   local file, dissipation = ("b_rod/convergence_%s.csv"):format(name), name == "diss"
-  compare_study("b_rod study, " .. name, "sliding_rod.lua", { laws = laws, dissipation = dissipation }, file, "", 1e-4)
+  compare_study("b_rod study, " .. name, "sliding_rod.lua", { laws = laws, dissipation = dissipation }, file, "", 1e-2, 1e-9)
   compare_study("b_rod gliding study, " .. name, "sliding_rod.lua", { laws = "sap,similar", dissipation = dissipation, glide = true }, file, "_glide",
-    1e-4)
+    1e-2, 1e-9)
   compare_distance("b_rod to the continuous, " .. name, "icf/sliding_rod.lua", { law = "lagged", dt = 4e-5, dissipation = dissipation },
-    ("b_rod/continuous_%s.csv"):format(name), file)
+    ("b_rod/continuous_%s.csv"):format(name), file, 1e-8)
 end
 
 -- Results of a run by name.
@@ -418,8 +418,8 @@ for _, row in ipairs(csv.read(folder .. "b_rod/jam.csv")) do
   local case = ("b_rod jam, %s, %s"):format(row.case, row.model)
   if selected(case) then
     local result = results("sliding_rod.lua", { law = row.model, dt = 1e-6, glide = true, dissipation = row.case == "diss" })
-    for _, name in ipairs { "t_peak", "peak_force", "t_first_stick", "stiction_time", "vz_end" } do
-      report(case, name, math.abs(result(name) / row[name] - 1), 0.01)
+    for _, name in ipairs { "t_peak", "peak_force", "t_first_stick", "stiction_time", "vz_end" } do -- a step that just sticks is 0.5 % of the time
+      report(case, name, math.abs(result(name) / row[name] - 1), name == "stiction_time" and 0.006 or 1e-7)
     end
   end
 end
@@ -440,7 +440,7 @@ for _, name in ipairs { "d0", "diss" } do
         for ours, theirs in pairs { peak_force = "max_fn", t_peak = "t_at_max", max_vz = "max_vz", vz_end = "vz_end", min_vx = "min_vx" } do
           off = worse(off, math.abs(result(ours) / tonumber(block:match('"' .. theirs .. '": ([%d.e+-]+)')) - 1))
         end
-        report(case, "jam", off, 1e-4)
+        report(case, "jam", off, 1e-8)
         if law == "lagged" then
           report(case, "caught", (tonumber(dt) < 3e-4) == (result "max_vz" > 3) and 0 or 1, 0)
         end
@@ -535,23 +535,23 @@ end
 -- ------------------------------------------------------------------------------------------------------ g_dynamics
 
 -- 1e-6 for the top up to its first flip, 1e-5 for chains; the gyroscope has none of its own. Orders in dt: tests/scenario/integrators.lua.
-compare("g_dynamics free_top", "dynamics/free_top.lua", { dt = 2e-4, T = 2.4 }, "g_dynamics/free_top.csv", all("qw qx qy qz", 1e-6), 2.32)
+compare("g_dynamics free_top", "dynamics/free_top.lua", { dt = 2e-4, T = 2.4 }, "g_dynamics/free_top.csv", all("qw qx qy qz", 1e-7), 2.32)
 compare("g_dynamics free_top, invariants", "dynamics/free_top.lua", { dt = 2e-4 }, "g_dynamics/free_top.csv", all("energy Lx Ly Lz", 1e-6))
 for _, case in ipairs { "cusp", "steady_slow", "loop" } do
   compare("g_dynamics gyroscope " .. case, "dynamics/gyroscope.lua", { case = case, dt = 2e-5 }, "g_dynamics/gyro_" .. case .. ".csv",
-    all("theta phi psi theta_dot phi_dot psi_dot energy", 1e-5))
+    { theta = 1e-7, phi = 1e-6, psi = 1e-6, theta_dot = 5e-6, phi_dot = 1e-5, psi_dot = 1e-5, energy = 1e-8 })
 end
 compare("g_dynamics double_pendulum", "dynamics/double_pendulum.lua", { dt = 5e-5 }, "g_dynamics/double_pendulum.csv",
-  all("q0 q1 qd0 qd1 energy", 1e-5))
+  { q0 = 1e-6, q1 = 5e-6, qd0 = 1e-5, qd1 = 2e-5, energy = 1e-6 })
 for _, case in ipairs { "chain7", "chain7_damped" } do
   compare("g_dynamics " .. case, "dynamics/chain.lua", { case = case, dt = 2.5e-5 }, "g_dynamics/" .. case .. ".csv",
-    all("q0 q1 q2 q3 q4 q5 q6 energy", 1e-5))
+    { q0 = 1e-6, q1 = 5e-6, q2 = 5e-7, q3 = 1e-5, q4 = 2e-6, q5 = 1e-5, q6 = 1e-5, energy = 2e-6 })
 end
 for _, row in ipairs(csv.read(folder .. "g_dynamics/pendulum_period.csv")) do
   local case = ("g_dynamics pendulum from %g deg"):format(row.amplitude_deg)
   if selected(case) then
     local rows = run("dynamics/pendulum.lua", { amplitude_deg = row.amplitude_deg, dt = 1e-3 })
-    report(case, "period", math.abs(rows[#rows].period / row.period - 1), 1e-5)
+    report(case, "period", math.abs(rows[#rows].period / row.period - 1), 2.3e-6) -- 0.1 (w dt)^2
   end
 end
 
@@ -626,12 +626,12 @@ local function compare_rows(case, settings, file, tolerances)
 end
 
 compare_rows("j_hydroelastic sphere on plane", { case = "sphere_plane" }, "sphere_plane.csv",
-  { depth = 1e-12, force = 1e-2, area = 1e-2, patch_radius = 1e-2, max_pressure = 1e-2 })
+  { depth = 1e-12, force = 3e-4, area = 1e-3, patch_radius = 5e-4, max_pressure = 8e-3 })
 compare_rows("j_hydroelastic sphere on sphere", { case = "sphere_sphere" }, "sphere_sphere.csv",
-  { depth = 1e-12, force = 1e-2, rim_radius = 1e-2, z_axis = 1e-2, max_pressure = 1e-2 })
+  { depth = 1e-12, force = 3e-4, rim_radius = 2e-3, z_axis = 1.2e-3, max_pressure = 8e-3 })
 compare_rows("j_hydroelastic box on plane", { case = "box_plane" }, "box_plane.csv",
-  { depth = 1e-12, force_layer_field = 1e-9, force_medial_field = 1e-9 })
+  { depth = 1e-12, force_layer_field = 1e-11, force_medial_field = 1e-11 })
 compare_rows("j_hydroelastic mesh of the sphere", { case = "sphere_plane_mesh" }, "sphere_plane_mesh.csv",
-  { subdivisions = 1e-12, n_tets = 1e-12, depth = 1e-12, force_mesh = 1e-6, force_exact = 1e-10 })
+  { subdivisions = 1e-12, n_tets = 1e-12, depth = 1e-12, force_mesh = 1e-11, force_exact = 5e-12 })
 
 print(failed == 0 and "all within tolerance" or failed .. " beyond tolerance")
