@@ -54,6 +54,9 @@ for solver, law in p.pairs:gmatch "([%w_]+):([%w_]+)" do
   end
   stn.check(solver .. ", " .. law .. ": every eps_m below eps_r", { value = m.worst, limit = p.tolerance })
   stn.check(solver .. ", " .. law .. ": steps not solved", { value = m.unsolved, limit = 0 })
+  if law == "sap" then -- momentum says nothing of a solver that finds impulses
+    stn.check(solver .. ", sap: natural map", { value = m.natural, limit = p.tolerance, unit = "m/s" })
+  end
 end
 if p.table ~= "" then
   local file = assert(io.open(p.table, "w"))

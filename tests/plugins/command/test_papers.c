@@ -18,6 +18,8 @@ static const char script[] = "local stn = require 'stiction'\n"
                              "stn.result('minus', -2.0, 'm')\n"
                              "stn.result('zero', 0.0, 'm')\n"
                              "stn.result('none', 0 / 0)\n"
+                             "local found = os.execute('test $(command -v stiction) -ef /proc/$PPID/exe')\n"
+                             "stn.result('itself', found and 1 or 0)\n"
                              "if p.mode == 'check' then stn.check('never', false) end\n"
                              "if p.plot ~= '' then\n"
                              "  local f = io.open(p.plot, 'w')\n"
@@ -78,6 +80,13 @@ static void every_kind_of_same_is_judged(void **state) {
         write_paper(run_a, cases[i].row);
         stn_expect_part("papers --from p -q " QUIET, cases[i].status, cases[i].words);
     }
+}
+
+static void a_script_that_calls_stiction_calls_the_program_that_runs_it(void **state) {
+    (void)state;
+    write_paper(run_a, "{ \"place\": \"x\", \"quantity\": \"q\", \"unit\": \"1\", \"published\": 1, \"run\": \"a\", "
+                       "\"result\": \"itself\", \"same\": { \"absolute\": 0 } }");
+    stn_expect_part("papers --from p -q " QUIET, 0, "holds ");
 }
 
 static int calls(void) {
@@ -265,6 +274,8 @@ static void wrong_papers_are_one_clear_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_kind_of_same_is_judged, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_script_that_calls_stiction_calls_the_program_that_runs_it, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(a_run_that_fails_is_a_row_and_the_others_go_on, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(answers_that_are_there_are_used, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(the_page_has_rows_charts_and_failed_checks, enter_folder, leave_folder),
