@@ -182,6 +182,7 @@ end
 if listing then
   for _, mutation in ipairs(chosen) do
     print(("%-28s %s"):format(mutation.name, mutation.says))
+    print(("%-28s   test %s%s"):format("", mutation.test, mutation.paper and ("; paper %s: %s"):format(mutation.paper, mutation.row or mutation.expect) or ""))
   end
   os.exit(0)
 end

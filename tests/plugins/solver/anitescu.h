@@ -8,6 +8,8 @@
 
 #include <stiction/problem.h>
 
+#include "stn_test.h"
+
 /// The largest error of a contact [m/s]: a ray that closes, an impulse beyond an edge of the pyramid times w, and
 /// the lesser of the speed along the impulse and the impulse times w.
 static inline double anitescu_contact_error(const stn_constraint *c, int32_t directions, const double *g,
