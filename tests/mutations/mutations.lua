@@ -182,6 +182,7 @@ end
 if listing then
   for _, mutation in ipairs(chosen) do
     print(("%-28s %s"):format(mutation.name, mutation.says))
+    print(("%-28s   test %s%s"):format("", mutation.test, mutation.paper and ("; paper %s: %s"):format(mutation.paper, mutation.row or "any row") or ""))
   end
   os.exit(0)
 end
@@ -224,11 +225,10 @@ for _, mutation in ipairs(chosen) do
   end
   write(path, text:sub(1, first - 1) .. mutation.to .. text:sub(last + 1))
   output, ok = build(targets)
+  local says = ok and before[mutation.test] or "DOES NOT BUILD"
   if not ok then
-    fail("%s does not build:\n%s", mutation.name, output)
-  end
-  local says = before[mutation.test]
-  if says == "passes" then
+    io.stderr:write(output)
+  elseif says == "passes" then
     local now = state_of_test(mutation.test)
     says = now == "fails" and "fails, as it must" or "STILL PASSES"
   elseif says == "fails" then
@@ -236,8 +236,8 @@ for _, mutation in ipairs(chosen) do
   end
   missed = missed + (says == "fails, as it must" and 0 or 1)
   local row = mutation.paper and mutation.paper .. ": " .. (mutation.row or "any row")
-  local seen_by = row or "none shows it"
-  if with_rows and row then
+  local seen_by = mutation.paper and mutation.paper .. ": " .. (mutation.row or "any row") or "none shows it"
+  if with_rows and row and ok then
     local then_, verdict = before[row], nil
     if then_.why then
       verdict = then_.why
@@ -249,7 +249,7 @@ for _, mutation in ipairs(chosen) do
       verdict = red > 0 and ("%d of %d turn red"):format(red, then_.holding) or "STILL HOLDS"
       missed = missed + (red > 0 and 0 or 1)
     end
-    seen_by = row .. ": " .. verdict
+    seen_by = seen_by .. ": " .. verdict
   end
   print(("%-28s %-24s %-22s %s"):format(mutation.name, mutation.test, says, seen_by))
   io.stdout:flush()

@@ -192,8 +192,8 @@ end
 -- A finger on a spring K pushes a box over the floor: it lags behind its command by mu m g/K, whatever the step; before it touches
 -- by nothing; and where the command rests, so do both.
 for _, name in ipairs { "lemke", "newton_ncp", "admm_ncp", "admm_split_ncp" } do
-  for _, h in ipairs { 0.01, 1 } do
-    local K, mass, half = 800, 0.6, 0.2
+  for k, h in ipairs { 0.01, 1, 0.01, 1 } do
+    local K, mass, half, limited = 800, 0.6, 0.2, k <= 2 -- a motor with a limit is a row of the problem, one without is K in A
     local world <close> = stn.world { dt = h, integrator = "quasistatic", solver = { name, tolerance = 1e-12, max_iterations = 100000 } }
     world:ground { mu = mu }
     local box = world:box { size = { 2 * half, 0.3, 0.2 }, mass = mass, mu = mu, xyz = { half + 0.06, 0, 0.1 } }
@@ -201,14 +201,14 @@ for _, name in ipairs { "lemke", "newton_ncp", "admm_ncp", "admm_split_ncp" } do
       <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.05"/></geometry></collision></link>
       <joint name="x" type="prismatic"><parent link="base"/><child link="tip"/><origin xyz="0 0 0.1"/><axis xyz="1 0 0"/>
       <limit lower="-1" upper="1" effort="1000" velocity="10"/></joint></robot>]], { fixed = true, mu = 0 })
-    local motor = world:controller { "joint_pd", target = finger, joints = { "x" }, kp = K, kd = 0 }
+    local motor = world:controller { "joint_pd", target = finger, joints = { "x" }, kp = K, kd = 0, effort_limits = limited }
     local x, lag = finger:joint "x", mu * mass * g / K
-    for k = 1, 6 do
-      local command = 0.005 * math.min(k, 5)
+    for n = 1, 6 do
+      local command = 0.005 * math.min(n, 5)
       motor:set { position = { command } }
       world:step()
       local at = command - 0.01 > lag and command - lag or math.min(command, 0.01) -- touches at 0.01 m
-      local claim = ("quasistatic push, %s"):format(name)
+      local claim = ("quasistatic push, %s%s"):format(name, limited and ", limited" or "")
       compare(claim, x:position(), at, 1e-12)
       compare(claim .. ": box", box:position()[1], half + 0.06 + math.max(0, command - 0.01 - lag), 1e-12)
     end

@@ -4,8 +4,8 @@
 //
 //     v_star = v - A^-1 J^T gamma
 //
-// has them as its solution. No solver and no formula of the library is used: A^-1 is Gaussian elimination, everything is
-// in extended precision, and only the finished numbers are rounded. README.md
+// has them as its solution. No solver and no formula of the library is used: A^-1 is Gaussian elimination, everything
+// is in extended precision, and only the finished numbers are rounded. README.md
 #ifndef MANUFACTURED_H
 #define MANUFACTURED_H
 

@@ -10,8 +10,8 @@
 /// What a formula reads of a contact.
 typedef struct known {
     real dt, k, d, tau, mu, phi0, w;
-    real before[3];       // velocity before the step
-    real normal_impulse;  // gamma_n0 of the step before
+    real before[3];      // velocity before the step
+    real normal_impulse; // gamma_n0 of the step before
     bool rigid;
 } known;
 
@@ -99,7 +99,8 @@ static void sap(const known *c, const real v[3], real gamma[3]) {
         memcpy(gamma, y, sizeof y);
         return;
     }
-    // the nearest point of the boundary |gamma_t| = mu gamma_n: minimise R_t (pull - mu n)^2 + R_n (y_n - n)^2 over n >= 0
+    // the nearest point of the boundary |gamma_t| = mu gamma_n: minimise R_t (pull - mu n)^2 + R_n (y_n - n)^2 over n
+    // >= 0
     real n = positive((R_n * y[2] + c->mu * R_t * pull) / (R_n + c->mu * c->mu * R_t));
     gamma[0] = pull > 0.0L ? c->mu * n * y[0] / pull : 0.0L;
     gamma[1] = pull > 0.0L ? c->mu * n * y[1] / pull : 0.0L;
@@ -109,9 +110,9 @@ static void sap(const known *c, const real v[3], real gamma[3]) {
 typedef struct law_case {
     const char *id, *setting, *value; // setting may be NULL
     void (*impulse)(const known *c, const real v[3], real gamma[3]);
-    real beta;              // of the stiffness 4 pi^2/(beta^2 dt^2 w) of a rigid contact; 0: the formula has its own
-    double least, most;     // of phi0 [m]
-    double low, high;       // of log10 of the stiffness
+    real beta;          // of the stiffness 4 pi^2/(beta^2 dt^2 w) of a rigid contact; 0: the formula has its own
+    double least, most; // of phi0 [m]
+    double low, high;   // of log10 of the stiffness
 } law_case;
 
 static const law_case cases[] = {

@@ -24,8 +24,9 @@ typedef struct solver_way {
     double allowed; // of v and gamma, relative
 } solver_way;
 
-// Each is asked for a residual of 1e-12. It may miss the solution by 1e-9, since the condition number of W is up to 1e3;
-// pivoting methods by round-off. Newton's method ends far below what it was asked for. The digits of ipm end at 1e-8.
+// Each is asked for a residual of 1e-12. It may miss the solution by 1e-9, since the condition number of W is up to
+// 1e3; pivoting methods by round-off. Newton's method ends far below what it was asked for. The digits of ipm end at
+// 1e-8.
 static const solver_way ways[] = {
     {"sap", NULL, NULL, "sap", RELAXED, true, false, 1e-10},
     {"sap", "line_search", "armijo", "sap", RELAXED, true, false, 1e-10},
@@ -58,8 +59,8 @@ static const solver_way ways[] = {
 };
 
 /// How a contact is, and u, gamma that fit its formulation; W is its own, R within.
-static void choose_contact(made *m, const solver_way *way, contact_mode kind, const stn_constraint *c, const real W[9], real u[3],
-                           real gamma[3]) {
+static void choose_contact(made *m, const solver_way *way, contact_mode kind, const stn_constraint *c, const real W[9],
+                           real u[3], real gamma[3]) {
     const real mu1 = (real)c->mu1, mu2 = (real)c->mu2, force = made_uniform(m, 0.2, 1.0);
     const real quarters = (real)scene_integer(&m->scene, 0, 3), right = acosl(0.0L);
     const real angle = way->corners ? right * quarters : made_uniform(m, 0.0, 4.0 * (double)right);
@@ -158,9 +159,11 @@ static void make(made *m, stn_context *context, const solver_way *way, uint64_t 
     real target[MADE_ROWS];
     for (int32_t i = 0; i < contacts; i++) {
         stn_constraint *c = &p->constraints[i];
-        const contact_mode kind = bodies == 1 ? (contact_mode)(seed / 5 % MODE_COUNT) : (contact_mode)scene_integer(&m->scene, 0, MODE_COUNT - 1);
+        const contact_mode kind = bodies == 1 ? (contact_mode)(seed / 5 % MODE_COUNT)
+                                              : (contact_mode)scene_integer(&m->scene, 0, MODE_COUNT - 1);
         c->phi0 = scene_uniform(&m->scene, -1e-3, 1e-3);
-        c->stiffness = scene_integer(&m->scene, 0, 1) == 0 ? (double)INFINITY : pow(10.0, scene_uniform(&m->scene, 3.0, 6.0));
+        c->stiffness =
+            scene_integer(&m->scene, 0, 1) == 0 ? (double)INFINITY : pow(10.0, scene_uniform(&m->scene, 3.0, 6.0));
         c->relaxation_time = isinf(c->stiffness) ? 0.0 : scene_uniform(&m->scene, 0.0, 0.02);
         c->mu1 = c->mu2 = kind == SMOOTH ? 0.0 : scene_uniform(&m->scene, 0.1, 0.6);
         if (way->elliptic && kind != SMOOTH && scene_integer(&m->scene, 0, 1) == 0) {
@@ -188,8 +191,9 @@ static int32_t check_way(stn_context *context, const solver_way *way) {
     stn_problem_solver *ps = NULL;
     const stn_setting settings[] = {number_setting("tolerance", 1e-12), number_setting("max_iterations", 100000.0),
                                     text_setting(way->setting, way->value)};
-    assert_ok(stn_instance_create(context, STN_KIND_SOLVER, way->id, settings, way->setting != NULL ? 3 : 2, &solver, &err),
-              err);
+    assert_ok(
+        stn_instance_create(context, STN_KIND_SOLVER, way->id, settings, way->setting != NULL ? 3 : 2, &solver, &err),
+        err);
     if (way->law != NULL) {
         assert_ok(stn_instance_create(context, STN_KIND_LAW, way->law, NULL, 0, &law, &err), err);
     }
@@ -203,7 +207,8 @@ static int32_t check_way(stn_context *context, const solver_way *way) {
         static double v[MADE_DOFS], gamma[MADE_ROWS];
         static char memory[1 << 16];
         memset(memory, 0, sizeof memory);
-        assert_true((size_t)m.scene.problem.constraint_count * (size_t)solver->desc->memory_per_constraint <= sizeof memory);
+        assert_true((size_t)m.scene.problem.constraint_count * (size_t)solver->desc->memory_per_constraint <=
+                    sizeof memory);
         const stn_solve_request request = {.masses = true,
                                            .solver_memory = solver->desc->memory_per_constraint > 0 ? memory : NULL};
         stn_solution solution = {.v = v, .gamma = gamma};

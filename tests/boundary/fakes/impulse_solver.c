@@ -39,7 +39,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
             }
             update(control->delassus, i, solution->gamma);
             for (int32_t r = 0; r < c->rows; r++) {
-                change = worse(change, fabs(solution->gamma[c->row + r] - before[r]));
+                change = fmax(change, fabs(solution->gamma[c->row + r] - before[r]));
                 size = fmax(size, fabs(before[r]));
             }
         }

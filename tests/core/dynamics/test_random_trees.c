@@ -305,7 +305,7 @@ static void jacobian_times_velocity_is_the_velocity_of_the_point(void **state) {
             double scale = fmax(1.0, stn_vec3_norm(u));
             assert_near(stn_vec3_norm(stn_vec3_sub(product, expected)) / scale, 0.0, 1e-7);
             assert_near(stn_vec3_norm(stn_vec3_sub(stn_point_velocity(s.kinematics, body, p), u)) / scale, 0.0, 1e-7);
-            assert_near(stn_vec3_norm(stn_vec3_sub(turning, stn_mat3_apply_transposed(&axes, omega))), 0.0, 1e-6);
+            assert_near(stn_vec3_norm(stn_vec3_sub(turning, stn_mat3_apply_transposed(&axes, omega))), 0.0, 1e-7);
         }
         simulator_destroy(&s);
         random_tree_clear(&tree);
@@ -336,7 +336,7 @@ static void gravity_forces_are_the_gradient_of_the_potential(void **state) {
                 stn_kinematics_update(s.kinematics, q, zero);
                 energy[side] = stn_gravitational_energy(s.kinematics, GRAVITY);
             }
-            assert_near((energy[1] - energy[0]) / (2.0 * h), tau[i], 1e-6 * fmax(1.0, fabs(tau[i])));
+            assert_near((energy[1] - energy[0]) / (2.0 * h), tau[i], 1e-7 * fmax(1.0, fabs(tau[i])));
         }
         simulator_destroy(&s);
         random_tree_clear(&tree);
@@ -415,7 +415,7 @@ static void floating_robot_falls_by_its_weight_alone_and_keeps_its_energy(void *
             stn_vec3 weight = stn_vec3_scale(stn_total_mass(tree.model), GRAVITY);
             double scale = stn_vec3_norm(weight) + stn_vec3_norm(later);
             assert_near(stn_vec3_norm(stn_vec3_sub(rate, weight)) / scale, 0.0, 1e-7);
-            assert_near((energy[1] - energy[0]) / (2.0 * h) / fmax(1.0, fabs(energy[0])), 0.0, 1e-6);
+            assert_near((energy[1] - energy[0]) / (2.0 * h) / fmax(1.0, fabs(energy[0])), 0.0, 1e-7);
             simulator_destroy(&s);
             tried++;
         }

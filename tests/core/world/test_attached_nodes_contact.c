@@ -61,7 +61,7 @@ static void a_driven_sphere_pushes_a_cube(void **state) {
         work += i > 500 ? stn_world_observation(world)->report->input_work_J : 0.0;
     }
     const stn_vec3 force = force_of(world, 0);
-    assert_near(force.x, 0.5 * 2.0 * g, 1e-3 * g);       // mu m g
+    assert_near(force.x, 0.5 * 2.0 * g, 1e-5 * g);       // mu m g
     assert_near(work, 0.5 * 2.0 * g * 0.1, 1e-4 * work); // along 0.1 m
     stn_world_destroy(world);
 }

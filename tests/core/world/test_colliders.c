@@ -211,10 +211,10 @@ static stn_material plain_worst(const stn_world *world, int32_t i) {
             stn_pair_material pair =
                 stn_model_pair_material(world->setup->model, world->setup->collider[i], world->setup->collider[j]);
             stn_material p = pair.value;
-            worst.mu = worse(worst.mu, fmax(p.mu, p.mu2));
-            worst.relaxation_time = worse(worst.relaxation_time, fmax(p.relaxation_time, pair.patch_relaxation_time));
+            worst.mu = fmax(worst.mu, fmax(p.mu, p.mu2));
+            worst.relaxation_time = fmax(worst.relaxation_time, fmax(p.relaxation_time, pair.patch_relaxation_time));
             worst.stiffness = fmin(worst.stiffness, p.stiffness);
-            worst.dissipation = worse(worst.dissipation, fmax(p.dissipation, pair.patch_dissipation));
+            worst.dissipation = fmax(worst.dissipation, fmax(p.dissipation, pair.patch_dissipation));
         }
     }
     return worst;

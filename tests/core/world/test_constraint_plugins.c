@@ -194,9 +194,9 @@ static void forces_are_those_of_the_constraint(void **state) {
     double force[STN_MAX_ROWS];
     scene_steps(world, 2);
     assert_int_equal(stn_world_constraint_force(world, 0, PART, force), 1);
-    assert_near(force[0], 9.81, 1e-2);
+    assert_near(force[0], 9.81, 1e-5);
     assert_int_equal(stn_world_constraint_force(world, 1, PART, force), 1);
-    assert_near(force[0], 2.0 * 9.81, 1e-2);
+    assert_near(force[0], 2.0 * 9.81, 1e-5);
     assert_int_equal(stn_world_constraint_force(world, 1, PART + 1, force), 0);
     assert_int_equal(stn_world_constraint_force(world, 2, PART, force), 0);
     assert_int_equal(stn_world_constraint_force(world, -1, PART, force), 0);

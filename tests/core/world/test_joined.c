@@ -194,7 +194,7 @@ static void impulses_belong_to_the_state(void **state) {
         assert_true(stn_world_constraint_impulse(world, 0, k / 3, impulse));
         assert_near(impulse[k % 3], expected[k], 1e-8);
         assert_int_equal(stn_world_constraint_force(world, 0, k / 3, force), 3);
-        assert_near(force[k % 3], expected[k] / 2e-3, 1e-5);
+        assert_near(force[k % 3], expected[k] / 2e-3, 1e-9);
     }
     assert_false(stn_world_constraint_impulse(world, 0, 2, impulse)); // there is no such part
     assert_near(impulse[0], 0.0, 0.0);

@@ -154,7 +154,7 @@ static void springs_act_through_mimic_joints(void **state) {
         double period = measure_period(world, 0, 0.0, 4);
         double expected = 2.0 * STN_PI * sqrt(5.0 / (springs[i][0] + 4.0 * springs[i][1]));
         assert_near(period / expected, 1.0, 1e-5);
-        assert_near(stn_world_state(world)->q[1], -2.0 * stn_world_state(world)->q[0] + 0.1, 1e-6);
+        assert_near(stn_world_state(world)->q[1], -2.0 * stn_world_state(world)->q[0] + 0.1, 1e-10);
         stn_world_destroy(world);
     }
 }
