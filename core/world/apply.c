@@ -85,6 +85,12 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
     case INPUT_INTEGRATOR:
         status = stn_world_take_integrator(world, input->integrator, err);
         break;
+    case INPUT_CAMERA:
+        status = stn_world_take_camera(world, input->camera, err);
+        break;
+    case INPUT_CAPTION:
+        status = stn_world_take_caption(world, input->caption, err);
+        break;
     default:
         return stn_fail(err, STN_ERR_ARGUMENT, "input: no kind %d", (int)input->kind);
     }

@@ -247,6 +247,19 @@ end
 
 -- -------------------------------------------------------------------------------------------------------- telling it
 
+-- Where the camera stands in each stage [deg].
+local VIEWS = {
+  ["open the jar"] = { azimuth = -40, elevation = 22 }, pour = { azimuth = -20, elevation = 26 },
+  ["close the jar"] = { azimuth = -45, elevation = 20 }, ["put it back"] = { azimuth = -35, elevation = 24 },
+}
+
+--- Jar, lid, bowl and both hands stay in the picture.
+function story:look(stage)
+  local view = VIEWS[stage]
+  self.world:camera { follow = { self.jar, self.lid, self.bowl, self.left.hand, self.right.hand }, azimuth = view.azimuth, elevation = view.elevation,
+                      seconds = self.world.time > 0 and 2 or 0, smoothing = 0.5 }
+end
+
 local STAGES = { { "open the jar", story.open_jar }, { "pour", story.pour }, { "close the jar", story.close_jar }, { "put it back", story.put_back } }
 
 --- Steps the world until the first `stages` (default: all) are done. `self.told`: were they? `self.why`: what went wrong.
@@ -260,6 +273,8 @@ function story:tell(seconds, stages)
     for k = 1, stages or #STAGES do
       local name, stage = table.unpack(STAGES[k])
       self.say("%s", name:upper())
+      self.world:caption(name)
+      self:look(name)
       self.figures:begin(name)
       stage(self)
     end

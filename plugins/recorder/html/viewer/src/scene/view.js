@@ -5,6 +5,7 @@ import * as THREE from "three";
 import { typicalForce, typicalLength, typicalWeight } from "../data/arrow_scale.js";
 import { contactsOf, patchesOf } from "../data/frames.js";
 import { typicalPressure } from "../data/patch_report.js";
+import { cloudOf } from "../data/scene.js";
 import { Axes } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { boundsOf } from "./bounds.js";
@@ -17,6 +18,7 @@ import { Poses } from "./poses.js";
 import { Surfaces } from "./surfaces.js";
 
 const LONGEST = 4; // lengths of a typical arrow
+const NEAR = 0.6; // lengths of a typical arrow: contacts of two bodies that are nearer are one arrow
 const SAMPLED = 8; // blocks whose pressures are looked at, which takes some milliseconds each
 
 export class RecordingView {
@@ -43,6 +45,8 @@ export class RecordingView {
     /** Of the arrow of a typical force [m], and of arrows per newton; of those of faces. */
     this.arrowLength = typicalLength(bodyRadius, this.bounds.radius);
     this.arrowScale = this.faceArrowScale = this.arrowLength / typicalWeight(scene);
+    const bodyOf = scene.geometries.map(({ body, node }) => (node >= 0 ? `cloud ${cloudOf(scene, node)}` : body ?? 0));
+    this.pairOf = (a, b) => `${bodyOf[a]} ${bodyOf[b]}`;
     /** Pressure at the end of the colours [Pa]; 0: the largest that was seen. */
     this.pressure = 0;
     this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.lines.root, this.axes.root);
@@ -65,7 +69,7 @@ export class RecordingView {
     this.grounds.clear();
     if (ghost) return;
     for (const geometry of this.recording.scene.geometries) {
-      if (geometry.type === "half_space" && (geometry.body ?? 0) === 0) {
+      if (geometry.type === "half_space" && (geometry.body ?? 0) === 0 && (choice === "visual" ? geometry.visual !== false : geometry.collision !== false)) {
         this.grounds.add(makeGround(geometry, this.bounds, colours));
       }
     }
@@ -122,7 +126,7 @@ export class RecordingView {
     this.surfaces.place(this.poses, range);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, apart: options.apart, faces: options.faces, metresPerNewton: this.metresPerNewton(options),
+      units, apart: options.apart, faces: options.faces, merged: options.merged, near: NEAR * this.arrowLength, pairOf: this.pairOf, metresPerNewton: this.metresPerNewton(options),
       longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact, selectedPatch: selection.patch,
     });
     this.patches.show(options.patches ? marked : null, units, this.pressure * options.pressureScale, options.faces);
