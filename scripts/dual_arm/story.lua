@@ -247,17 +247,14 @@ end
 
 -- -------------------------------------------------------------------------------------------------------- telling it
 
--- Where the camera stands in each stage [deg].
-local VIEWS = {
-  ["open the jar"] = { azimuth = -40, elevation = 22 }, pour = { azimuth = -20, elevation = 26 },
-  ["close the jar"] = { azimuth = -45, elevation = 20 }, ["put it back"] = { azimuth = -35, elevation = 24 },
-}
+-- Where the camera stands in each stage [deg]: before the palm of the left hand, so that jar and marbles are seen.
+local AZIMUTH = { ["open the jar"] = -82, pour = -100, ["close the jar"] = -88, ["put it back"] = -78 }
 
---- Jar, lid, bowl and both hands stay in the picture.
-function story:look(stage)
-  local view = VIEWS[stage]
-  self.world:camera { follow = { self.jar, self.lid, self.bowl, self.left.hand, self.right.hand }, azimuth = view.azimuth, elevation = view.elevation,
-                      seconds = self.world.time > 0 and 2 or 0, smoothing = 0.5 }
+--- For whoever watches: what happens now; jar, lid, bowl and the right hand stay in the picture.
+function story:show(stage)
+  self.world:caption(stage)
+  self.world:camera { follow = { self.jar, self.lid, self.bowl, self.right.hand }, azimuth = AZIMUTH[stage], elevation = 24,
+                      seconds = 2, smoothing = 0.5 }
 end
 
 local STAGES = { { "open the jar", story.open_jar }, { "pour", story.pour }, { "close the jar", story.close_jar }, { "put it back", story.put_back } }
@@ -269,12 +266,12 @@ function story:tell(seconds, stages)
     self.say("%s", self.why)
     return
   end
+  self:show(STAGES[1][1]) -- before the first step
   local task = self.world:task("story", function()
     for k = 1, stages or #STAGES do
       local name, stage = table.unpack(STAGES[k])
       self.say("%s", name:upper())
-      self.world:caption(name)
-      self:look(name)
+      if k > 1 then self:show(name) end
       self.figures:begin(name)
       stage(self)
     end

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { typicalForce, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
+import { arrowScaleOf, forceSizes, median, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
 import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
 import { colorRanges } from "../../plugins/recorder/html/viewer/src/data/colors.js";
 import { contactsOf, decodeFrames, linesOf, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
@@ -200,7 +200,7 @@ test("a patch as a whole: force, center of pressure, area, pressures", () => {
   assert.deepEqual([0, 1].map((p) => keyOf(touches, patches, 0, p)), ["0 1 0", "0 1 1"]);
   assert.deepEqual(["0 1 0", "0 1 1", "0 1 2"].map((key) => patchWith(touches, patches, 0, key)), [0, 1, -1]);
   assert.equal(typicalPressure(patches), 1500);
-  close(typicalForce(touches, patches), Math.hypot(40, 10), 2 * unit, "of patches, the middle");
+  close(median(forceSizes(touches, patches)), Math.hypot(40, 10), 2 * unit, "of patches, the middle");
 });
 
 test("what is logged of patches makes a few plots a pair", () => {
@@ -271,8 +271,11 @@ test("before the first step its values are shown", () => {
 
 test("arrows have the scale of the median force that acts, and the size of a body", () => {
   const contacts = { state: Uint8Array.of(0, 1, 2, 1, 1), force: Float32Array.of(9, 9, 9, 3, 0, 4, 0, -2, 0, 0, 0, 0, 0, 0, 100) };
-  assert.equal(typicalForce(contacts), 5);
-  assert.equal(typicalForce({ state: Uint8Array.of(0), force: Float32Array.of(1, 2, 3) }), undefined);
+  assert.equal(median(forceSizes(contacts)), 5);
+  assert.deepEqual(forceSizes({ state: Uint8Array.of(0), force: Float32Array.of(1, 2, 3) }), []);
+  assert.equal(arrowScaleOf([], 1), undefined);
+  assert.equal(arrowScaleOf([4, 5, 6], 0.1), 0.1 / 5, "the median is as long as a body");
+  assert.equal(arrowScaleOf([1, 1, 1, 1, 1, 1, 40, 40], 0.1), 0.2 / 40, "the larger ones are twice as long at most");
   close(typicalWeight({ bodies: [{}, { mass: 1 }, { mass: 2 }, { mass: 50 }] }), 19.62, 1e-12, "weight of the median body");
   close(typicalWeight({ bodies: [{}] }), 9.81, 1e-12, "without bodies");
   assert.deepEqual([[0, 6], [0.1, 1], [0.1, 60], [1, 1]].map(([body, all]) => Number(typicalLength(body, all).toFixed(12))), [1, 0.07, 1, 0.5]);

@@ -18,8 +18,7 @@ export function typicalLength(bodyRadius, sceneRadius) {
 
 /** The middle one; undefined when there is none. @param {Iterable<number>} values */
 export function median(values) {
-  const sorted = Float64Array.from(values).sort();
-  return sorted[sorted.length >> 1];
+  return quantile(values, 0.5);
 }
 
 /** Weight of the median body [N], before any force is known. @param {{ bodies: { mass?: number }[] }} scene */
@@ -27,12 +26,19 @@ export function typicalWeight(scene) {
   return GRAVITY * (median(scene.bodies.map((body) => body.mass ?? 0).filter((mass) => mass > 0)) ?? 1);
 }
 
+/** The number that a part of them does not exceed; undefined when there is none. @param {Iterable<number>} values @param {number} part  0 ... 1 */
+export function quantile(values, part) {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(Math.floor(part * sorted.length), sorted.length - 1)];
+}
+
 /**
- * The median of the forces that act [N]; undefined when none does.
+ * Sizes of the forces that act [N].
  * @param {import("./contacts.js").Contacts} contacts
  * @param {import("./patches.js").Patches | null} patches  whose forces count as a whole; null: that of every face
+ * @returns {number[]}
  */
-export function typicalForce(contacts, patches = null) {
+export function forceSizes(contacts, patches = null) {
   const { state, force, inPatch } = contacts;
   const every = Math.max(1, Math.ceil(state.length / SAMPLES));
   const sizes = [];
@@ -46,5 +52,14 @@ export function typicalForce(contacts, patches = null) {
     const size = Math.hypot(...normal.map((value, c) => value + friction[c]));
     if (size > 0) sizes.push(size);
   }
-  return median(sizes);
+  return sizes;
+}
+
+/**
+ * Arrows' length of a newton [m/N]: that of the median force is `length`, unless one of the larger forces, which nine of ten do not exceed, would be
+ * longer than twice that; undefined without forces.
+ * @param {number[]} sizes  of forces [N] @param {number} length [m]
+ */
+export function arrowScaleOf(sizes, length) {
+  return sizes.length > 0 ? Math.min(length / median(sizes), (2 * length) / quantile(sizes, 0.9)) : undefined;
 }

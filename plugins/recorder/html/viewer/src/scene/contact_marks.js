@@ -24,6 +24,13 @@ const FOOT = { [STATE.open]: 0.8, [STATE.stick]: 1.6, [STATE.slip]: 3 };
 /** Length of a head or disc [m]. */
 const tipOf = (slips, width) => (slips ? 1.2 * width : 5 * width);
 
+/** How many contacts of a frame have force. */
+function actingIn({ start, state }, frame) {
+  let count = 0;
+  for (let k = start[frame]; k < start[frame + 1]; k++) count += Number(state[k] !== STATE.open);
+  return count;
+}
+
 /** One contact: where it is, its parts of the force, and between which bodies. */
 function markOf(contacts, k, pairOf) {
   const parts = partsOf(contacts, k), normal = [...contacts.normal.subarray(3 * k, 3 * k + 3)];
@@ -44,7 +51,7 @@ export class ContactMarks {
     this.rings = new Copies(ringGeometry());
     this.all = [this.shafts, this.heads, this.discs, this.balls, this.rings];
     this.root.add(...this.all.map((copies) => copies.root));
-    this.markCount = this.contactCount = 0;
+    this.drawn = this.acting = 0;
   }
 
   /**
@@ -58,9 +65,9 @@ export class ContactMarks {
     this.all.forEach((copies) => copies.clear());
     const marks = moment ? this.#marks(moment, look) : [];
     const drawn = look.merged && !look.faces ? merge(marks, look.near) : marks;
-    /** What is drawn, and what there is: a patch is one. */
-    this.markCount = drawn.length;
-    this.contactCount = marks.length;
+    /** How many resultants are drawn, and how many contacts, also faces of patches, act. */
+    this.drawn = drawn.filter(({ state }) => state !== STATE.open).length;
+    this.acting = moment ? actingIn(contactsOf(moment.frames, look.units), moment.index) : 0;
     for (const mark of drawn) this.#add(mark, look, mark.selected);
     this.all.forEach((copies) => copies.show());
   }

@@ -2,7 +2,7 @@
 // All that is drawn of one recording.
 
 import * as THREE from "three";
-import { typicalForce, typicalLength, typicalWeight } from "../data/arrow_scale.js";
+import { arrowScaleOf, forceSizes, typicalLength, typicalWeight } from "../data/arrow_scale.js";
 import { contactsOf, patchesOf } from "../data/frames.js";
 import { typicalPressure } from "../data/patch_report.js";
 import { cloudOf } from "../data/scene.js";
@@ -19,7 +19,7 @@ import { Surfaces } from "./surfaces.js";
 
 const LONGEST = 4; // lengths of a typical arrow
 const NEAR = 0.6; // lengths of a typical arrow: contacts of two bodies that are nearer are one arrow
-const SAMPLED = 8; // blocks whose pressures are looked at, which takes some milliseconds each
+const SAMPLED = 8; // blocks whose forces and pressures are looked at, which takes some milliseconds each
 
 export class RecordingView {
   /** @param {import("../data/recording.js").Recording} recording @param {THREE.Color} tint  of it as a ghost */
@@ -75,23 +75,24 @@ export class RecordingView {
     }
   }
 
-  /** Takes the forces that act at the end as typical, once they are read. */
+  /** Some of the blocks that are read, spread over the recording. */
+  #sampledBlocks() {
+    const known = this.recording.chunks.filter((chunk) => chunk.frames), every = Math.max(1, Math.ceil(known.length / SAMPLED));
+    return known.filter((_, k) => (known.length - 1 - k) % every === 0).map(({ frames }) => frames);
+  }
+
+  /** Takes forces of the whole run as typical, once they are read. */
   scaleArrows() {
-    const { recording } = this, { units } = recording.scene;
-    const frames = recording.lastFrames;
-    if (frames) {
-      const contacts = contactsOf(frames, units);
-      this.arrowScale = this.arrowLength / (typicalForce(contacts, patchesOf(frames, units)) ?? this.arrowLength / this.arrowScale);
-      this.faceArrowScale = this.arrowLength / (typicalForce(contacts) ?? this.arrowLength / this.faceArrowScale);
-    }
+    const { units } = this.recording.scene, blocks = this.#sampledBlocks();
+    const sizes = (patches) => blocks.flatMap((frames) => forceSizes(contactsOf(frames, units), patches ? patchesOf(frames, units) : null));
+    this.arrowScale = arrowScaleOf(sizes(true), this.arrowLength) ?? this.arrowScale;
+    this.faceArrowScale = arrowScaleOf(sizes(false), this.arrowLength) ?? this.faceArrowScale;
   }
 
   /** The largest of the pressures that are typical of some blocks, spread over the recording [Pa]; 0: none. */
   findPressure() {
-    const { chunks, scene } = this.recording, known = chunks.filter((chunk) => chunk.frames);
-    const every = Math.max(1, Math.ceil(known.length / SAMPLED));
-    const sampled = known.filter((_, k) => (known.length - 1 - k) % every === 0);
-    return Math.max(0, ...sampled.map(({ frames }) => typicalPressure(patchesOf(frames, scene.units)) ?? 0));
+    const { units } = this.recording.scene;
+    return Math.max(0, ...this.#sampledBlocks().map((frames) => typicalPressure(patchesOf(frames, units)) ?? 0));
   }
 
   /** Length of arrows [m/N], of whole patches or of their faces. */

@@ -8,7 +8,7 @@ import { withUnit } from "./numbers.js";
 const CHOICES = { visual: "visual", collision: "collision", both: "both" };
 const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
-  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["merged", "near contacts as one", "J"], ["constraints", "constraints", "K"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
+  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["merged", "resultants", "J"], ["constraints", "constraints", "K"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
 const COLORS = ["colors", "colors", "M"]; // of nodes, where there are some
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
@@ -122,10 +122,10 @@ export class ViewOptions {
   }
 }
 
-/** "12 arrows for 387 contacts", where some are drawn as one. @param {import("../scene/view.js").RecordingView[]} views */
+/** "48 arrows for 720 contacts", where some are drawn as one. @param {import("../scene/view.js").RecordingView[]} views */
 function shownOf(views) {
-  const [marks, contacts] = ["markCount", "contactCount"].map((name) => views.reduce((sum, view) => sum + view.contacts[name], 0));
-  return marks < contacts ? `${marks} marks for ${contacts} contacts` : "";
+  const [drawn, acting] = ["drawn", "acting"].map((name) => views.reduce((sum, view) => sum + view.contacts[name], 0));
+  return drawn < acting ? `${drawn} arrows for ${acting} contacts with force` : "";
 }
 
 /** Of the legend: shape and colour of what sticks, slips, ... */
