@@ -92,10 +92,11 @@ static void write_input(void *user, const world_input *input) {
         break;
     case INPUT_CAMERA:
         write_op(b, OP_CAMERA);
-        write_camera(b, input->camera);
+        write_camera(b, &world->camera);
         break;
     case INPUT_CAPTION:
         write_op(b, OP_CAPTION);
+        copy.caption = world->caption; // the world's own, as the given one may have been the one before
         bytes_pass_text(b, &copy.caption);
         break;
     }

@@ -133,7 +133,12 @@ test("forces are told apart: one arrow, or one along the normal and one across i
   const [head, , ...rest] = blocks(2);
   const path = write("forces.html", head, encode.block("frames", encode.frames(list, encode.UNITS)), ...rest);
   await withPage(path, {}, async (page) => {
-    assert.deepEqual(await ask(page, () => [stictionViewer.contactCount, stictionViewer.arrowCount]), [[3], [2]]);
+    const shown = () => ask(page, () => [stictionViewer.contactCount, stictionViewer.arrowCount]);
+    assert.deepEqual(await shown(), [[2], [1]], "two of the same bodies that are near are one");
+    assert.match(await page.locator(".panel").innerText(), /1 arrow for 2 contacts with force/);
+    await ask(page, () => stictionViewer.setOption("merged", false));
+    await drawn(page);
+    assert.deepEqual(await shown(), [[3], [2]]);
     await page.locator(".scene canvas").focus();
     await page.keyboard.press("t");
     await drawn(page);

@@ -304,9 +304,7 @@ stn_status scene_write(const scene *s, const scene_options *options, bytes *out,
         if (b > 0) {
             add_number(body, "robot", model->bodies[b].group);
             add_number(body, "mass", model->bodies[b].mass.mass);
-            if (camera_body_is_free(model, b)) {
-                cJSON_AddTrueToObject(body, "free");
-            }
+            cJSON_AddBoolToObject(body, "free", camera_body_is_free(model, b));
         }
         cJSON_AddItemToArray(bodies, body);
     }

@@ -74,6 +74,7 @@ function bodyRadiusOf({ scene, meshes }) {
  */
 function lookBoxOf(recording, poses, moment) {
   const { scene } = recording, all = boxOf(recording, poses, moment);
+  if (scene.bodies.slice(1).some((body) => body.free === undefined)) return all; // of before this was told
   const free = boxOf(recording, poses, moment, (geometry) => isFree(geometry, scene));
   const core = free.isEmpty() ? boxOf(recording, poses, moment, ({ body, node }) => body > 0 || node >= 0) : free;
   if (core.isEmpty()) return all;

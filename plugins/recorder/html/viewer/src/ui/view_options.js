@@ -125,7 +125,7 @@ export class ViewOptions {
 /** "48 arrows for 720 contacts", where some are drawn as one. @param {import("../scene/view.js").RecordingView[]} views */
 function shownOf(views) {
   const [drawn, acting] = ["drawn", "acting"].map((name) => views.reduce((sum, view) => sum + view.contacts[name], 0));
-  return drawn < acting ? `${drawn} arrows for ${acting} contacts with force` : "";
+  return drawn < acting ? `${drawn} ${drawn === 1 ? "arrow" : "arrows"} for ${acting} contacts with force` : "";
 }
 
 /** Of the legend: shape and colour of what sticks, slips, ... */
