@@ -58,6 +58,7 @@ function story.new(settings, say)
   self.heap = scene.heap(p.marbles)
   self.start, self.home = self.jar:pose(), self:see(self.jar) -- where the jar stood, and where it is thought to have stood
   self.figures = figures.new(self.world)
+  self:show "open the jar"
   self.say = function(format, ...) say(("t = %5.2f s  "):format(self.world.time) .. format:format(...)) end
   return self
 end
@@ -254,7 +255,7 @@ local AZIMUTH = { ["open the jar"] = -82, pour = -100, ["close the jar"] = -88, 
 function story:show(stage)
   self.world:caption(stage)
   self.world:camera { follow = { self.jar, self.lid, self.bowl, self.right.hand }, azimuth = AZIMUTH[stage], elevation = 24,
-                      seconds = 2, smoothing = 0.5 }
+                      seconds = self.world.time > 0 and 2 or 0, smoothing = 0.5 }
 end
 
 local STAGES = { { "open the jar", story.open_jar }, { "pour", story.pour }, { "close the jar", story.close_jar }, { "put it back", story.put_back } }
@@ -266,12 +267,11 @@ function story:tell(seconds, stages)
     self.say("%s", self.why)
     return
   end
-  self:show(STAGES[1][1]) -- before the first step
   local task = self.world:task("story", function()
     for k = 1, stages or #STAGES do
       local name, stage = table.unpack(STAGES[k])
       self.say("%s", name:upper())
-      if k > 1 then self:show(name) end
+      self:show(name)
       self.figures:begin(name)
       stage(self)
     end

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long arrows of forces are, so that those of a light cube alone and those of a heavy pile can be read.
 
-import { STATE } from "./contacts.js";
-import { reportOf } from "./patch_report.js";
-
 const GRAVITY = 9.81; // [m/s^2]
-const SAMPLES = 10000; // forces that a typical one is chosen from, at most
 
 /**
  * Of the arrow of a typical force [m]: about as long as a body, if that is seen in the scene.
@@ -30,29 +26,6 @@ export function typicalWeight(scene) {
 export function quantile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(Math.floor(part * sorted.length), sorted.length - 1)];
-}
-
-/**
- * Sizes of the forces that act [N].
- * @param {import("./contacts.js").Contacts} contacts
- * @param {import("./patches.js").Patches | null} patches  whose forces count as a whole; null: that of every face
- * @returns {number[]}
- */
-export function forceSizes(contacts, patches = null) {
-  const { state, force, inPatch } = contacts;
-  const every = Math.max(1, Math.ceil(state.length / SAMPLES));
-  const sizes = [];
-  for (let k = 0; k < state.length; k += every) {
-    const size = Math.hypot(force[3 * k], force[3 * k + 1], force[3 * k + 2]);
-    if (state[k] !== STATE.open && size > 0 && !(patches && inPatch[k])) sizes.push(size);
-  }
-  const count = patches ? patches.face.length - 1 : 0, faces = patches?.contact.length ?? 0;
-  for (let p = 0; p < count; p += Math.max(1, Math.ceil(faces / SAMPLES))) {
-    const { normal, friction } = reportOf(contacts, patches, p);
-    const size = Math.hypot(...normal.map((value, c) => value + friction[c]));
-    if (size > 0) sizes.push(size);
-  }
-  return sizes;
 }
 
 /**

@@ -5,10 +5,9 @@
 // has one mark at its center of pressure, with its whole force, unless its faces are asked for.
 
 import * as THREE from "three";
-import { contactsOf, patchesOf } from "../data/frames.js";
-import { partsOf, STATE } from "../data/contacts.js";
-import { keyOf, reportOf, stateOf } from "../data/patch_report.js";
-import { merge } from "../data/merge.js";
+import { contactsOf } from "../data/frames.js";
+import { STATE } from "../data/contacts.js";
+import { marksOf, merge } from "../data/marks.js";
 import { along, ballGeometry, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
 import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
 
@@ -29,15 +28,6 @@ function actingIn({ start, state }, frame) {
   let count = 0;
   for (let k = start[frame]; k < start[frame + 1]; k++) count += Number(state[k] !== STATE.open);
   return count;
-}
-
-/** One contact: where it is, its parts of the force, and between which bodies. */
-function markOf(contacts, k, pairOf) {
-  const parts = partsOf(contacts, k), normal = [...contacts.normal.subarray(3 * k, 3 * k + 3)];
-  return {
-    point: [...contacts.point.subarray(3 * k, 3 * k + 3)], axis: normal, normal: normal.map((value) => value * parts.normal), friction: parts.friction,
-    state: contacts.state[k], foot: !contacts.inPatch[k], pair: pairOf(contacts.geometryA[k], contacts.geometryB[k]),
-  };
 }
 
 /** An arrow that would be longer than it may be has a second head or disc. */
@@ -63,31 +53,13 @@ export class ContactMarks {
    */
   show(moment, look) {
     this.all.forEach((copies) => copies.clear());
-    const marks = moment ? this.#marks(moment, look) : [];
+    const marks = moment ? marksOf(moment.frames, look.units, moment.index, look) : [];
     const drawn = look.merged && !look.faces ? merge(marks, look.near) : marks;
     /** How many resultants are drawn, and how many contacts, also faces of patches, act. */
     this.drawn = drawn.filter(({ state }) => state !== STATE.open).length;
     this.acting = moment ? actingIn(contactsOf(moment.frames, look.units), moment.index) : 0;
-    for (const mark of drawn) this.#add(mark, look, mark.selected);
+    for (const mark of drawn) this.#add(mark, look, mark.selected === true);
     this.all.forEach((copies) => copies.show());
-  }
-
-  /** Contacts and patches, or contacts with the faces of patches, of a moment. */
-  #marks(moment, look) {
-    const marks = [], contacts = contactsOf(moment.frames, look.units), start = contacts.start[moment.index];
-    for (let k = start; k < contacts.start[moment.index + 1]; k++) {
-      if (look.faces || !contacts.inPatch[k]) marks.push({ ...markOf(contacts, k, look.pairOf), selected: k - start === look.selected });
-    }
-    if (look.faces) return marks;
-    const patches = patchesOf(moment.frames, look.units), frame = moment.index;
-    for (let p = patches.first[frame]; p < patches.first[frame + 1]; p++) {
-      const { a, b, center, axis, normal, friction, ...rest } = reportOf(contacts, patches, p);
-      marks.push({
-        point: center, axis, normal, friction, state: stateOf(rest), foot: true, pair: look.pairOf(a, b),
-        selected: look.selectedPatch !== "" && keyOf(contacts, patches, frame, p) === look.selectedPatch,
-      });
-    }
-    return marks;
   }
 
   /** A foot at the point, unless it has none, and the arrows of the two parts of its force, or one of their sum. */

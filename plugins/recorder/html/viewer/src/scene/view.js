@@ -2,8 +2,10 @@
 // All that is drawn of one recording.
 
 import * as THREE from "three";
-import { arrowScaleOf, forceSizes, typicalLength, typicalWeight } from "../data/arrow_scale.js";
-import { contactsOf, patchesOf } from "../data/frames.js";
+import { arrowScaleOf, typicalLength, typicalWeight } from "../data/arrow_scale.js";
+import { STATE } from "../data/contacts.js";
+import { patchesOf } from "../data/frames.js";
+import { forceOf, marksOf, merge } from "../data/marks.js";
 import { typicalPressure } from "../data/patch_report.js";
 import { cloudOf } from "../data/scene.js";
 import { Axes } from "./axes.js";
@@ -83,10 +85,13 @@ export class RecordingView {
 
   /** Takes forces of the whole run as typical, once they are read. */
   scaleArrows() {
-    const { units } = this.recording.scene, blocks = this.#sampledBlocks();
-    const sizes = (patches) => blocks.flatMap((frames) => forceSizes(contactsOf(frames, units), patches ? patchesOf(frames, units) : null));
-    this.arrowScale = arrowScaleOf(sizes(true), this.arrowLength) ?? this.arrowScale;
-    this.faceArrowScale = arrowScaleOf(sizes(false), this.arrowLength) ?? this.faceArrowScale;
+    const { units } = this.recording.scene, { pairOf } = this, blocks = this.#sampledBlocks();
+    const sizes = (faces) => blocks.flatMap((frames) => [...new Set([0, frames.count >> 1, frames.count - 1])].flatMap((frame) => {
+      const marks = marksOf(frames, units, frame, { faces, pairOf });
+      return (faces ? marks : merge(marks, NEAR * this.arrowLength)).filter(({ state }) => state !== STATE.open).map(forceOf);
+    }));
+    this.arrowScale = arrowScaleOf(sizes(false), this.arrowLength) ?? this.arrowScale;
+    this.faceArrowScale = arrowScaleOf(sizes(true), this.arrowLength) ?? this.faceArrowScale;
   }
 
   /** The largest of the pressures that are typical of some blocks, spread over the recording [Pa]; 0: none. */

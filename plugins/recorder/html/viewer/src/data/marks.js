@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many contacts in one place as one arrow.
+// What stands for contacts in the scene: each of them, a patch as a whole, or many in one place as one.
 
-import { STATE } from "./contacts.js";
+import { partsOf, STATE } from "./contacts.js";
+import { contactsOf, patchesOf } from "./frames.js";
+import { keyOf, reportOf, stateOf } from "./patch_report.js";
 
 /**
  * @typedef {object} Mark  a contact, a patch, or several of them
@@ -13,7 +15,41 @@ import { STATE } from "./contacts.js";
 
 const add = (a, b, factor = 1) => a.map((value, c) => value + factor * b[c]);
 const sizeOf = (a) => Math.hypot(...a);
-const forceOf = ({ normal, friction }) => sizeOf(add(normal, friction));
+/** Size of the force of a mark [N]. @param {Mark} mark */
+export const forceOf = ({ normal, friction }) => sizeOf(add(normal, friction));
+
+/** One contact: where it is, its parts of the force, and between which bodies. */
+function markOf(contacts, k, pairOf) {
+  const parts = partsOf(contacts, k), normal = [...contacts.normal.subarray(3 * k, 3 * k + 3)];
+  return {
+    point: [...contacts.point.subarray(3 * k, 3 * k + 3)], axis: normal, normal: normal.map((value) => value * parts.normal), friction: parts.friction,
+    state: contacts.state[k], foot: !contacts.inPatch[k], pair: pairOf(contacts.geometryA[k], contacts.geometryB[k]),
+  };
+}
+
+/**
+ * Contacts and patches of a frame, or contacts with the faces of patches.
+ * @param {import("./frames.js").Frames} frames @param {import("./frames.js").Units} units @param {number} frame
+ * @param {{ faces: boolean, pairOf: (a: number, b: number) => string, selected?: number, selectedPatch?: string }} look  pairOf: between which bodies
+ *   two geometries are; selected: index of a contact in the frame; selectedPatch: key of a patch
+ * @returns {Mark[]}
+ */
+export function marksOf(frames, units, frame, { faces, pairOf, selected = -1, selectedPatch = "" }) {
+  const marks = [], contacts = contactsOf(frames, units), start = contacts.start[frame];
+  for (let k = start; k < contacts.start[frame + 1]; k++) {
+    if (faces || !contacts.inPatch[k]) marks.push({ ...markOf(contacts, k, pairOf), selected: k - start === selected });
+  }
+  if (faces) return marks;
+  const patches = patchesOf(frames, units);
+  for (let p = patches.first[frame]; p < patches.first[frame + 1]; p++) {
+    const { a, b, center, axis, normal, friction, ...rest } = reportOf(contacts, patches, p);
+    marks.push({
+      point: center, axis, normal, friction, state: stateOf(rest), foot: true, pair: pairOf(a, b),
+      selected: selectedPatch !== "" && keyOf(contacts, patches, frame, p) === selectedPatch,
+    });
+  }
+  return marks;
+}
 
 /**
  * In their order, each mark joins the first group of its pair of bodies that began within `near` of it. A group is one mark: its force is the sum
