@@ -29,8 +29,8 @@ static void pass_camera(byte_stream *b, stn_camera *c) {
     unsigned char aimed = c->aimed;
     BYTES_PASS(b, &aimed);
     c->aimed = aimed != 0;
-    double *numbers[] = {&c->target.x, &c->target.y, &c->target.z, &c->azimuth, &c->elevation,
-                         &c->distance, &c->field_of_view, &c->seconds, &c->smoothing};
+    double *numbers[] = {&c->target.x, &c->target.y,      &c->target.z, &c->azimuth,  &c->elevation,
+                         &c->distance, &c->field_of_view, &c->seconds,  &c->smoothing};
     for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
         BYTES_PASS(b, numbers[i]);
     }

@@ -48,11 +48,11 @@ struct stn_world {
     bool events_known; // since the last step
     stn_contact_events events;
     int32_t observer_count, signal_count, attachment_count;
-    int32_t observer_at; // the one that is being called; may add and forget observers
-    observer *observers; // by rank
-    stn_signal *signals; // names owned
-    int32_t signal_next; // behind the one that was plotted last
-    stn_camera camera;   // of pictures, its list owned
+    int32_t observer_at;  // the one that is being called; may add and forget observers
+    observer *observers;  // by rank
+    stn_signal *signals;  // names owned
+    int32_t signal_next;  // behind the one that was plotted last
+    stn_camera camera;    // of pictures, its list owned
     int32_t camera_count; // that were placed
     char *caption;        // NULL: none
     attachment *attachments;

@@ -23,7 +23,8 @@ static void include(stn_aabb *box, stn_vec3 lower, stn_vec3 upper) {
 
 static bool has_data(const stn_shape *shape) {
     bool mesh = shape->type == STN_SHAPE_MESH || shape->type == STN_SHAPE_CONVEX;
-    return shape->type != STN_SHAPE_HALF_SPACE && shape->type != STN_SHAPE_HEIGHT_FIELD && (!mesh || shape->mesh != NULL);
+    return shape->type != STN_SHAPE_HALF_SPACE && shape->type != STN_SHAPE_HEIGHT_FIELD &&
+           (!mesh || shape->mesh != NULL);
 }
 
 static void include_geometry(stn_aabb *box, const stn_observation *o, int32_t geometry) {
@@ -110,7 +111,8 @@ static void look(const stn_observation *o, stn_vec3 *middle, stn_vec3 *half) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- path
+// -----------------------------------------------------------------------------------------------------------------
+// path
 
 static double between(double a, double b, double part) {
     return a + part * (b - a);
@@ -123,7 +125,8 @@ static stn_vec3 between_points(stn_vec3 a, stn_vec3 b, double part) {
 static camera_shot blend(const camera_shot *a, const camera_shot *b, double part) {
     return (camera_shot){.middle = between_points(a->middle, b->middle, part),
                          .half = between_points(a->half, b->half, part),
-                         .azimuth = between(a->azimuth, a->azimuth + remainder(b->azimuth - a->azimuth, 2.0 * STN_PI), part),
+                         .azimuth =
+                             between(a->azimuth, a->azimuth + remainder(b->azimuth - a->azimuth, 2.0 * STN_PI), part),
                          .elevation = between(a->elevation, b->elevation, part),
                          .field_of_view = between(a->field_of_view, b->field_of_view, part),
                          .distance = between(a->distance, b->distance, part),
@@ -141,7 +144,8 @@ bool camera_path_take(camera_path *path, const stn_observation *o) {
     if (c->number != path->number) {
         bool first = path->number == 0;
         *path = (camera_path){.number = c->number, .begun = o->time, .time = o->time, .from = path->shot};
-        path->goal = (camera_shot){middle, half, c->azimuth, c->elevation, c->field_of_view, c->distance, c->distance == 0.0};
+        path->goal =
+            (camera_shot){middle, half, c->azimuth, c->elevation, c->field_of_view, c->distance, c->distance == 0.0};
         path->from = first ? path->goal : path->from;
     } else if (passed < 0.0 || c->smoothing == 0.0) { // the world was reset
         path->begun = fmin(path->begun, o->time);

@@ -18,7 +18,8 @@
 typedef struct camera_shot {
     stn_vec3 middle, half; // of the box that is to be seen
     double azimuth, elevation, field_of_view;
-    double distance, fitted; // the part `fitted` (0 to 1) of the distance from which the box is seen, the rest of `distance`
+    double distance,
+        fitted; // the part `fitted` (0 to 1) of the distance from which the box is seen, the rest of `distance`
 } camera_shot;
 
 typedef struct camera_path {

@@ -191,9 +191,8 @@ static void add_face(contact_writer *w, const moment *m, int32_t contact) {
     const touch *t = &m->touches[contact];
     kept_contact *face = &w->now[contact];
     const kept_contact *linked = face->linked >= 0 ? &w->before[face->linked] : NULL;
-    const kept_corner *old = linked != NULL && linked->corner_count == t->vertex_count
-                                 ? w->corners_before + linked->corner_start
-                                 : NULL;
+    const kept_corner *old =
+        linked != NULL && linked->corner_count == t->vertex_count ? w->corners_before + linked->corner_start : NULL;
     face->corner_start = t->vertex_start;
     face->corner_count = t->vertex_count;
     bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);

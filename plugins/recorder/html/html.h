@@ -257,7 +257,7 @@ enum { CAMERA_NUMBERS = 11 };
 /// The camera that the script placed, in the frames of a block.
 typedef struct camera_writer {
     camera_path path;
-    bool placed, any;                                 // in the last step; in some frame of the block
+    bool placed, any; // in the last step; in some frame of the block
     float column[CAMERA_NUMBERS][FRAMES_IN_BLOCK];
 } camera_writer;
 

@@ -11,8 +11,9 @@ void cameras_add(camera_writer *w, const stn_observation *o) {
 
 void cameras_note(camera_writer *w, int32_t frame) {
     const camera_shot *s = &w->path.shot;
-    const double numbers[CAMERA_NUMBERS] = {s->middle.x, s->middle.y,  s->middle.z,      s->half.x,   s->half.y, s->half.z,
-                                            s->azimuth,  s->elevation, s->field_of_view, s->distance, s->fitted};
+    const double numbers[CAMERA_NUMBERS] = {s->middle.x,      s->middle.y, s->middle.z, s->half.x,
+                                            s->half.y,        s->half.z,   s->azimuth,  s->elevation,
+                                            s->field_of_view, s->distance, s->fitted};
     for (int32_t c = 0; c < CAMERA_NUMBERS; c++) {
         w->column[c][frame] = w->placed ? (float)numbers[c] : NAN;
     }

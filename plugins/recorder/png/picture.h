@@ -128,7 +128,7 @@ typedef struct moment {
     stn_vec3 *contact;
     int32_t contact_count, contact_capacity;
     const camera_shot *shot; // of the camera of the world; NULL: none
-    pressed *pressed; // of faces of patches, which are no points
+    pressed *pressed;        // of faces of patches, which are no points
     int32_t pressed_count, pressed_capacity;
 } moment;
 

@@ -59,7 +59,10 @@ typedef struct recording {
 static bool differs(const png_config *config) {
     const struct {
         double value, usual;
-    } numbers[] = {{config->azimuth, AZIMUTH}, {config->elevation, ELEVATION}, {config->field_of_view, FIELD_OF_VIEW}, {config->distance, 0.0}};
+    } numbers[] = {{config->azimuth, AZIMUTH},
+                   {config->elevation, ELEVATION},
+                   {config->field_of_view, FIELD_OF_VIEW},
+                   {config->distance, 0.0}};
     bool given = false;
     for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
         given = given || numbers[i].value < numbers[i].usual || numbers[i].value > numbers[i].usual;

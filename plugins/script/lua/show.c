@@ -21,8 +21,10 @@ static void read_position(const stn_fields *f, stn_camera *camera) {
         }
     }
     if (!camera->aimed) {
-        stn_lua_fail(f->L, "%s: position needs a target to look at; give target = {x, y, z}, or follow something with "
-                           "azimuth, elevation and distance", f->owner);
+        stn_lua_fail(f->L,
+                     "%s: position needs a target to look at; give target = {x, y, z}, or follow something with "
+                     "azimuth, elevation and distance",
+                     f->owner);
     }
     stn_vec3 back = stn_vec3_sub(position, camera->target);
     camera->distance = stn_vec3_norm(back);
@@ -59,7 +61,8 @@ static void read_follow(const stn_fields *f, stn_lua_world *w, stn_camera *camer
 /// world:camera { follow =, target =, position =, azimuth =, elevation =, distance =, field_of_view =, seconds =,
 /// smoothing = }: what is not given stays as it is, `seconds` is 0.
 static int world_camera(lua_State *L) {
-    static const char *const keys[] = {"follow", "target", "position", "azimuth", "elevation", "distance", "field_of_view", "seconds", "smoothing", NULL};
+    static const char *const keys[] = {"follow",   "target",        "position", "azimuth",   "elevation",
+                                       "distance", "field_of_view", "seconds",  "smoothing", NULL};
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     lua_settop(L, 2);
     stn_fields f = stn_fields_open(L, 2, "world:camera", keys, 0);
