@@ -132,6 +132,16 @@ stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_
     return stn_world_apply(world, &input, err);
 }
 
+stn_status stn_world_set_camera(stn_world *world, const stn_camera *camera, stn_error *err) {
+    const world_input input = {.kind = INPUT_CAMERA, .camera = camera};
+    return stn_world_apply(world, &input, err);
+}
+
+stn_status stn_world_set_caption(stn_world *world, const char *text, stn_error *err) {
+    const world_input input = {.kind = INPUT_CAPTION, .caption = text};
+    return stn_world_apply(world, &input, err);
+}
+
 stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_choice *choice, stn_error *err) {
     const char *id = choice->id != NULL ? choice->id : stn_world_standard_plugin(STN_KIND_INTEGRATOR);
     world_input input = {.kind = INPUT_INTEGRATOR};

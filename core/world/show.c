@@ -81,16 +81,6 @@ const stn_camera *stn_world_camera(const stn_world *world) {
     return world->camera_count > 0 ? &world->camera : NULL;
 }
 
-stn_status stn_world_set_camera(stn_world *world, const stn_camera *camera, stn_error *err) {
-    const world_input input = {.kind = INPUT_CAMERA, .camera = camera};
-    return stn_world_apply(world, &input, err);
-}
-
-stn_status stn_world_set_caption(stn_world *world, const char *text, stn_error *err) {
-    const world_input input = {.kind = INPUT_CAPTION, .caption = text};
-    return stn_world_apply(world, &input, err);
-}
-
 void stn_world_forget_show(stn_world *world) {
     stn_release(world->services.context, (int32_t *)(uintptr_t)world->camera.follow);
     stn_release(world->services.context, world->caption);
