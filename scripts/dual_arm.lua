@@ -3,6 +3,7 @@
 -- SAP paper (section VI-E) with our own robots. The task is told in dual_arm/story.lua, the world made in dual_arm/scene.lua.
 --
 --   stiction run scripts/dual_arm.lua --record out.html
+--   stiction run scripts/dual_arm.lua --set pictures=out.png          a picture every half second: out_000000.png, out_000100.png, ...
 --   stiction run scripts/dual_arm.lua --set tolerance=1e-1            or another solver: --solver ipm, another law: --law lagged
 --   stiction run scripts/dual_arm.lua --set perturb=everything --seed 7
 local stn = require "stiction"
@@ -19,10 +20,12 @@ local p = stn.params {
   bowl_x = stn.number { d.bowl_x, min = -1, max = 1, unit = "m" }, bowl_y = stn.number { d.bowl_y, min = -1, max = 1, unit = "m" },
   fingertips = stn.choice { "rigid", "fem" },
   marbles = stn.number { d.marbles, min = 1, max = 64 },
+  pictures = "",
   give_up_s = stn.number { 60.0, min = 0, unit = "s" },
 }
 
 local told = story.new(p, print)
+if p.pictures ~= "" then told.world:record(p.pictures, { "png", every = math.ceil(0.5 / p.dt), width = 720, height = 480 }) end
 told:tell(p.give_up_s)
 told.figures:report()
 told:check()

@@ -5,7 +5,7 @@
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
 //                       kinetic energy, potential energy, 16-bit hash of each tree
 //     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value |
-//                          integrator
+//                          integrator | camera | caption
 #include <string.h>
 
 #include <xxhash.h>
@@ -16,12 +16,30 @@
 #include "record/snapshot.h"
 
 enum { OP_ASSIGN = 'a', OP_DT = 'd', OP_GRAVITY = 'g', OP_STATE = 's', OP_CONTROLLER = 'c', OP_SIGNAL = 'p' };
-enum { OP_INTEGRATOR = 'i' };
+enum { OP_INTEGRATOR = 'i', OP_CAMERA = 'v', OP_CAPTION = 't' };
 
 // ---------------------------------------------------------------------------------------------------------- inputs
 
 static void write_op(byte_stream *b, unsigned char op) {
     BYTES_PASS(b, &op);
+}
+
+/// The numbers of a camera, then what it follows.
+static void pass_camera(byte_stream *b, stn_camera *c) {
+    unsigned char aimed = c->aimed;
+    BYTES_PASS(b, &aimed);
+    c->aimed = aimed != 0;
+    double *numbers[] = {&c->target.x, &c->target.y,      &c->target.z, &c->azimuth,  &c->elevation,
+                         &c->distance, &c->field_of_view, &c->seconds,  &c->smoothing};
+    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
+        BYTES_PASS(b, numbers[i]);
+    }
+}
+
+static void write_camera(byte_stream *b, const stn_camera *camera) {
+    stn_camera copy = *camera;
+    pass_camera(b, &copy);
+    bytes_put_block(b, camera->follow, (size_t)camera->follow_count * sizeof *camera->follow);
 }
 
 /// What was given, after it was: written as it stands in the world.
@@ -72,6 +90,15 @@ static void write_input(void *user, const world_input *input) {
             bytes_out_of_memory(b);
         }
         break;
+    case INPUT_CAMERA:
+        write_op(b, OP_CAMERA);
+        write_camera(b, &world->camera);
+        break;
+    case INPUT_CAPTION:
+        write_op(b, OP_CAPTION);
+        copy.caption = world->caption; // the world's own, as the given one may have been the one before
+        bytes_pass_text(b, &copy.caption);
+        break;
     }
 }
 
@@ -81,6 +108,12 @@ void journal_begin(step_journal *journal) {
         journal->pending.context = journal->step.context = world->services.context;
         bytes_empty(&journal->pending);
         world->input_hook = (input_hook){write_input, journal};
+        if (world->camera_count > 0) { // placed before
+            write_input(journal, &(world_input){.kind = INPUT_CAMERA, .camera = &world->camera});
+        }
+        if (world->caption != NULL) {
+            write_input(journal, &(world_input){.kind = INPUT_CAPTION, .caption = world->caption});
+        }
     }
 }
 
@@ -209,6 +242,30 @@ static void apply_values(stn_world *world, byte_stream *b) {
                 ((field == INPUT_Q || field == INPUT_KINEMATIC) && !has_rotations(world));
 }
 
+static stn_status read_camera(byte_stream *b, stn_world *world, stn_error *err) {
+    stn_camera camera = {0};
+    pass_camera(b, &camera);
+    size_t size = 0;
+    const void *follow = bytes_get_block(b, &size);
+    b->failed = b->failed || size % sizeof *camera.follow != 0 || size > INT32_MAX;
+    int32_t *copy = stn_allocate(b->context, size + 1, 1); // aligned, as the block need not be
+    if (copy == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "camera: out of memory");
+    }
+    stn_status status = STN_OK;
+    if (!b->failed) {
+        if (size > 0) {
+            memcpy(copy, follow, size);
+        }
+        camera.follow = copy;
+        camera.follow_count = (int32_t)(size / sizeof *copy);
+        const world_input input = {.kind = INPUT_CAMERA, .camera = &camera};
+        status = stn_world_apply(world, &input, err);
+    }
+    stn_release(b->context, copy);
+    return status;
+}
+
 stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
     stn_status status = STN_OK;
     while (bytes_left(b) > 0 && !b->failed && status == STN_OK) {
@@ -250,6 +307,15 @@ stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error
             status = instance_read(b, STN_KIND_INTEGRATOR, &input.integrator, err);
             status = status == STN_OK ? stn_world_apply(world, &input, err) : status;
             stn_instance_destroy(input.integrator);
+            break;
+        case OP_CAMERA:
+            status = read_camera(b, world, err);
+            break;
+        case OP_CAPTION:
+            input = (world_input){.kind = INPUT_CAPTION};
+            bytes_pass_text(b, &input.caption);
+            b->failed = b->failed || input.caption == NULL;
+            status = b->failed ? STN_OK : stn_world_apply(world, &input, err);
             break;
         default:
             b->failed = true;

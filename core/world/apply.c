@@ -85,6 +85,12 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
     case INPUT_INTEGRATOR:
         status = stn_world_take_integrator(world, input->integrator, err);
         break;
+    case INPUT_CAMERA:
+        status = stn_world_take_camera(world, input->camera, err);
+        break;
+    case INPUT_CAPTION:
+        status = stn_world_take_caption(world, input->caption, err);
+        break;
     default:
         return stn_fail(err, STN_ERR_ARGUMENT, "input: no kind %d", (int)input->kind);
     }
@@ -123,6 +129,16 @@ stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, in
 
 stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err) {
     const world_input input = {.kind = INPUT_SIGNAL, .signal = {name, value}};
+    return stn_world_apply(world, &input, err);
+}
+
+stn_status stn_world_set_camera(stn_world *world, const stn_camera *camera, stn_error *err) {
+    const world_input input = {.kind = INPUT_CAMERA, .camera = camera};
+    return stn_world_apply(world, &input, err);
+}
+
+stn_status stn_world_set_caption(stn_world *world, const char *text, stn_error *err) {
+    const world_input input = {.kind = INPUT_CAPTION, .caption = text};
     return stn_world_apply(world, &input, err);
 }
 

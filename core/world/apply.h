@@ -27,6 +27,8 @@ typedef enum input_kind {
     INPUT_CONTROLLER, // a controller more
     INPUT_SIGNAL,     // the value of a signal
     INPUT_INTEGRATOR, // another integrator
+    INPUT_CAMERA,     // another camera of pictures
+    INPUT_CAPTION,    // what is said beside pictures
 } input_kind;
 
 typedef struct input_part {
@@ -43,6 +45,8 @@ typedef struct world_input {
         stn_vec3 gravity;         // [m/s^2]
         const stn_state *state;   // of the world's own sizes
         stn_instance *integrator; // borrowed; the world keeps it
+        const stn_camera *camera;
+        const char *caption;
         struct {
             stn_instance *instance; // the world takes it over, also on failure
             int32_t group, joint_count;

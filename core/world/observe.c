@@ -50,6 +50,8 @@ void stn_step_observation(stn_world *world) {
         .report = &world->frame.report,
         .signal_count = world->signal_count,
         .signals = world->signals,
+        .camera = stn_world_camera(world),
+        .caption = world->caption,
         .law = solved && world->law.ops != NULL ? &world->law : NULL,
         .world = world,
         .constraint_block = solved ? world->frame.constraint_block : NULL,

@@ -113,6 +113,7 @@ void stn_world_destroy(stn_world *world) {
         stn_release(context, (char *)(uintptr_t)world->signals[i].name);
     }
     stn_release(context, world->signals);
+    stn_world_forget_show(world);
     stn_problem_solver_destroy(world->services.solver);
     stn_inverse_destroy(world->services.inverse);
     stn_world_release_compiled(world);

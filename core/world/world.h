@@ -48,10 +48,13 @@ struct stn_world {
     bool events_known; // since the last step
     stn_contact_events events;
     int32_t observer_count, signal_count, attachment_count;
-    int32_t observer_at; // the one that is being called; may add and forget observers
-    observer *observers; // by rank
-    stn_signal *signals; // names owned
-    int32_t signal_next; // behind the one that was plotted last
+    int32_t observer_at;  // the one that is being called; may add and forget observers
+    observer *observers;  // by rank
+    stn_signal *signals;  // names owned
+    int32_t signal_next;  // behind the one that was plotted last
+    stn_camera camera;    // of pictures, its list owned
+    int32_t camera_count; // that were placed
+    char *caption;        // NULL: none
     attachment *attachments;
     double observers_us; // after the last step; of profiles alone
 };
@@ -62,11 +65,14 @@ void stn_setup_check_restitution(const step_setup *setup);
 // static_friction.c
 double law_slip_tolerance(const stn_instance *law); // what it tells (stn_law_ops.slip_tolerance), else 1e-4 m/s
 
-// what stn_world_apply makes of inputs: clone.c, control.c, observe.c
+// what stn_world_apply makes of inputs: clone.c, control.c, observe.c, show.c
 stn_status stn_world_take_state(stn_world *world, const stn_state *state, stn_error *err); // of the same sizes
 stn_status stn_world_take_integrator(stn_world *world, stn_instance *integrator, stn_error *err);
 stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err);
 stn_status stn_world_take_signal(stn_world *world, const char *name, double value, stn_error *err);
+stn_status stn_world_take_camera(stn_world *world, const stn_camera *camera, stn_error *err);
+stn_status stn_world_take_caption(stn_world *world, const char *text, stn_error *err);
+void stn_world_forget_show(stn_world *world); // releases camera and caption
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);

@@ -112,7 +112,7 @@ local function join(...)
   return all
 end
 
-write("jar", 0.30, "0.62 0.78 0.86 1", join({ disc(0.040, 0.003, 0.006) }, wall(16, 0.036, 0.006, 0.036, 0.150, 0.004)))
+write("jar", 0.30, "0.62 0.78 0.86 0.3", join({ disc(0.040, 0.003, 0.006) }, wall(16, 0.036, 0.006, 0.036, 0.150, 0.004)))
 local rubber = 1e5 -- [Pa]: 5 N hold the lid
 write("lid", 0.10, "0.78 0.30 0.22 1", {
   soft(rubber, disc(0.034, 0.002, 0.004)), soft(rubber, disc(0.0364, 0.008, 0.008)), -- the stopper, narrower where it begins

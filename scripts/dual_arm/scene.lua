@@ -82,6 +82,20 @@ local function of(value, thing)
   return value
 end
 
+--- What the table looks like, and the floor below it. Contacts use the half space `ground` alone, whose plane is the top of the
+--- board: these shapes collide with nothing (category and mask 0).
+local function draw_table(world)
+  local function board(name, size, xyz, color) world:box { name = name, size = size, xyz = xyz, color = color, fixed = true, category = 0, mask = 0 } end
+  local wood, steel, height = { 0.80, 0.68, 0.52 }, { 0.35, 0.37, 0.40 }, 0.72
+  board("table_top", { 1.25, 1.30, 0.04 }, { -0.275, 0, -0.02 }, wood)
+  for _, x in ipairs { -0.83, 0.28 } do
+    for _, y in ipairs { -0.58, 0.58 } do
+      board(("table_leg_%d_%d"):format(x > 0 and 1 or 0, y > 0 and 1 or 0), { 0.06, 0.06, height - 0.04 }, { x, y, -0.04 - (height - 0.04) / 2 }, steel)
+    end
+  end
+  world:ground { name = "floor", xyz = { 0, 0, -height }, category = 0, mask = 0 }
+end
+
 --- Everything in its place. `options`: `world` (as of stn.world), the number of `marbles`, poses of `jar` and `bowl` and of the `lid` as seen from the jar, `arm` and
 --- `hand` (parameters of their servos); `pads`, the material of soft fingertips (pads.lua), nil: rigid ones; `mu` and `mass`, times which the masses of the files are taken: a number, or one each for
 --- table, jar, lid, bowl, marbles and hands.
@@ -91,13 +105,14 @@ function scene.build(options)
   local function vessel(name, base)
     return world:load { ("models/vessels/%s.urdf"):format(name), mu = of(options.mu, name), mass_factor = of(mass, name), base = base }
   end
-  local ground = world:ground { name = "table", mu = of(options.mu, "table") }
+  local ground = world:ground { name = "table", mu = of(options.mu, "table"), visual = false }
   local jar_pose = stn.pose(options.jar or {})
   local jar = vessel("jar", jar_pose)
   local lid = vessel("lid", jar_pose * (options.lid or { xyz = { 0, 0, scene.lid_seat } }))
   local bowl = vessel("bowl", options.bowl or { xyz = { 0.1, -0.2, 0 } })
   local marbles = add_marbles(world, jar_pose, options.marbles or scene.marble_count, scene.marble_mass * of(mass, "marbles"), of(options.mu, "marbles"))
   local left, right = add_arm(world, "left", of(options.mu, "hands"), options.pads), add_arm(world, "right", of(options.mu, "hands"), options.pads)
+  draw_table(world)
   add_servos(left, options)
   add_servos(right, options)
   return { world = world, table = ground, jar = jar, lid = lid, bowl = bowl, marbles = marbles, left = left, right = right }

@@ -59,6 +59,7 @@ function story.new(settings, say)
   self.heap = scene.heap(p.marbles)
   self.start, self.home = self.jar:pose(), self:see(self.jar) -- where the jar stood, and where it is thought to have stood
   self.figures = figures.new(self.world)
+  self:show "open the jar"
   self.say = function(format, ...) say(("t = %5.2f s  "):format(self.world.time) .. format:format(...)) end
   return self
 end
@@ -248,6 +249,16 @@ end
 
 -- -------------------------------------------------------------------------------------------------------- telling it
 
+-- Where the camera stands in each stage [deg]: before the palm of the left hand, so that jar and marbles are seen.
+local AZIMUTH = { ["open the jar"] = -82, pour = -100, ["close the jar"] = -88, ["put it back"] = -78 }
+
+--- For whoever watches: what happens now; jar, lid, bowl and the right hand stay in the picture.
+function story:show(stage)
+  self.world:caption(stage)
+  self.world:camera { follow = { self.jar, self.lid, self.bowl, self.right.hand }, azimuth = AZIMUTH[stage], elevation = 24,
+                      seconds = self.world.time > 0 and 2 or 0, smoothing = 0.5 }
+end
+
 local STAGES = { { "open the jar", story.open_jar }, { "pour", story.pour }, { "close the jar", story.close_jar }, { "put it back", story.put_back } }
 
 --- Steps the world until the first `stages` (default: all) are done. `self.told`: were they? `self.why`: what went wrong.
@@ -261,6 +272,7 @@ function story:tell(seconds, stages)
     for k = 1, stages or #STAGES do
       local name, stage = table.unpack(STAGES[k])
       self.say("%s", name:upper())
+      self:show(name)
       self.figures:begin(name)
       stage(self)
     end

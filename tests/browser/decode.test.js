@@ -5,7 +5,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { typicalForce, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
+import { axesOf, decodeCamera, distanceOf, shotOf } from "../../plugins/recorder/html/viewer/src/data/camera.js";
+import { forceOf, marksOf, merge } from "../../plugins/recorder/html/viewer/src/data/marks.js";
+import { arrowScaleOf, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
 import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
 import { colorRanges } from "../../plugins/recorder/html/viewer/src/data/colors.js";
 import { contactsOf, decodeFrames, linesOf, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
@@ -130,6 +132,66 @@ test("faces of patches come back, with and without polygons", () => {
   [...square, ...square.slice(0, 3)].flat().forEach((x, k) => close(decoded.point[k], x, 0.501 * UNITS.length, `corner ${k}`));
 });
 
+test("faces of linked contacts come back from differences: moved, with other corners, new, with pressures of any size and sign", () => {
+  const units = { ...UNITS, pressure: 2 ** -12 }, square = [[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0]];
+  const touch = (id, point) => ({ id, a: 0, b: 1, point, normal: [0, 0, 1], force: [0, 0, 1], gap: 0, slip: 0, state: 5 });
+  const frames = [0, 1, 2, 3].map((f) => ({
+    step: f, time: f, bodies: [], contacts: [touch(f === 2 ? 7 : 1, [0.05 * f, 0, 0]), touch(2, [0, f, 0])].slice(0, f === 3 ? 1 : 2),
+    patches: [{ a: 0, b: 1, first: 0, faces: [
+      { corners: square.slice(0, f === 1 ? 3 : 4).map(([x, y, z]) => [x + 0.01 * f, y, z - 0.3 * f]), pressures: [1e-3, 0, -2.5e7, 1e30].slice(0, f === 1 ? 3 : 4).map((p) => p * (1 + f)) },
+      { corners: square, pressures: [100, 100 + f, 0, 5] }].slice(0, f === 3 ? 1 : 2) }],
+  }));
+  const decoded = patchesOf(decodeFrames(bytes(encode.frames(frames, units)), { units, bodyCount: 0, nodeCount: 0 }), units);
+  const faces = frames.flatMap((frame) => frame.patches[0].faces);
+  assert.deepEqual([...decoded.corner], faces.reduce((all, face) => [...all, all.at(-1) + face.corners.length], [0]));
+  faces.flatMap((face) => face.corners).flat().forEach((x, k) => close(decoded.point[k], x, 0.501 * UNITS.length + 1e-7, `corner ${k}`));
+  faces.flatMap((face) => face.pressures).forEach((p, k) => close(decoded.pressure[k], p, Math.abs(p) * 2 ** -13 + 1e-30, `pressure ${k}`));
+});
+
+test("a camera comes back, and stands between two frames", () => {
+  const shots = [[1, 2, 3, 0.1, 0.2, 0.3, 3, 0.25, 0.5, 4, 1], [2, 2, 3, 0.1, 0.2, 0.3, -3, 0.25, 0.5, 8, 0], Array(11).fill(NaN)];
+  const camera = decodeCamera(bytes(encode.camera(shots)), 3), frames = { camera, count: 3 };
+  const at = (index, nextIndex, fraction) => shotOf({ frames, index, next: frames, nextIndex, fraction });
+  assert.deepEqual(at(0, 0, 0), { middle: [1, 2, 3], half: shots[0].slice(3, 6).map(Math.fround), azimuth: 3, elevation: 0.25, field_of_view: 0.5, distance: 4, fitted: 1 });
+  const half = at(0, 1, 0.5);
+  assert.deepEqual([half.middle[0], half.distance, half.fitted], [1.5, 6, 0.5]);
+  close(half.azimuth, Math.PI, 1e-6, "the shorter way round");
+  close(at(1, 2, 0.5).azimuth, -3, 1e-6, "nobody placed one in the next frame");
+  assert.equal(at(2, 2, 0), null);
+  assert.equal(shotOf({ frames: { camera: null, count: 1 }, index: 0, next: { camera: null, count: 1 }, nextIndex: 0, fraction: 0 }), null);
+  assert.throws(() => decodeCamera(bytes(encode.camera(shots)), 2), /other frames/);
+});
+
+test("from the distance of a shot all corners of its box are in the picture, and one touches the margin", () => {
+  for (let k = 0; k < 50; k++) {
+    const random = (scale) => scale * Math.abs(Math.sin(12.9898 * (k + 1) * scale)), half = [random(1), random(2), random(3)];
+    const shot = { half, azimuth: 7 * random(1.7), elevation: 1.5 * random(1.3), field_of_view: 0.3 + random(1.1), distance: 0, fitted: 1 }, aspect = k % 2 ? 1.6 : 0.5;
+    const { right, up, back } = axesOf(shot.azimuth, shot.elevation), d = distanceOf(shot, aspect), t = Math.tan(shot.field_of_view / 2);
+    const dot = (a, b) => a.reduce((sum, x, c) => sum + x * b[c], 0);
+    const parts = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => half.map((h, c) => ((n >> c) & 1 ? h : -h)))
+      .map((corner) => Math.max(Math.abs(dot(corner, right)) / (aspect * t), Math.abs(dot(corner, up)) / t) / (d - dot(corner, back)));
+    close(Math.max(...parts), 11 / 12, 1e-9, `box ${k}`);
+  }
+  assert.equal(distanceOf({ half: [1, 1, 1], azimuth: 0, elevation: 0, field_of_view: 1, distance: 7, fitted: 0 }, 1), 7);
+});
+
+test("resultants keep the sum of the forces of each pair of bodies, and merge what is near alone", () => {
+  const marks = Array.from({ length: 60 }, (_, k) => ({
+    point: [0.01 * k, 0, 0], axis: [0, 0, 1], normal: [0, 0, k % 5], friction: [0.1 * (k % 3), 0, 0], state: k % 5 === 0 && k % 3 === 0 ? 0 : 1 + (k % 2), foot: true, pair: `0 ${k % 2}`, selected: k === 7,
+  }));
+  const merged = merge(marks, 0.1), sum = (list, pair, name) => list.filter((m) => m.pair === pair).reduce((all, m) => all.map((v, c) => v + m[name][c]), [0, 0, 0]);
+  assert.ok(merged.length < 20 && merged.length > 8, `${merged.length}`);
+  for (const pair of ["0 0", "0 1"]) {
+    for (const name of ["normal", "friction"]) sum(merged, pair, name).forEach((value, c) => close(value, sum(marks, pair, name)[c], 1e-9, `${name} of ${pair}`));
+  }
+  assert.equal(merged.filter((m) => m.selected).length, 1);
+  assert.deepEqual(merge(marks, 0.001), marks, "nothing is near");
+  const two = (a, b) => merge([{ ...marks[1], normal: [0, 0, a], friction: [0, 0, 0], point: [0, 0, 0], state: 1 }, { ...marks[1], normal: [0, 0, b], friction: [0, 0, 0], point: [0.04, 0, 0], state: 2 }], 0.1);
+  const [{ point, state }] = two(3, 1);
+  close(point[0], 0.01, 1e-12, "the mean by force");
+  assert.deepEqual([state, two(1, 3)[0].state, two(0, 0)[0].state], [1, 2, 0]);
+});
+
 test("lines of constraints come back, and lie between two frames where both have as many points", () => {
   const rope = (f, points) => ({ slack: f === 1, force: f === 1 ? 0 : -2.5 * f - 1, points });
   const bent = (f) => [[0, 0, 0.1 * f], [0, 0, 1], [-0.5, 0.25, 1]], hinge = { slack: false, force: 3, points: [] };
@@ -200,7 +262,10 @@ test("a patch as a whole: force, center of pressure, area, pressures", () => {
   assert.deepEqual([0, 1].map((p) => keyOf(touches, patches, 0, p)), ["0 1 0", "0 1 1"]);
   assert.deepEqual(["0 1 0", "0 1 1", "0 1 2"].map((key) => patchWith(touches, patches, 0, key)), [0, 1, -1]);
   assert.equal(typicalPressure(patches), 1500);
-  close(typicalForce(touches, patches), Math.hypot(40, 10), 2 * unit, "of patches, the middle");
+  const marks = marksOf(decoded, UNITS, 0, { faces: false, pairOf: (a, b) => `${a} ${b}` });
+  assert.deepEqual(marks.map(({ state, pair }) => [state, pair]), [[1, "0 1"], [1, "0 1"]], "a patch is one");
+  close(forceOf(marks[0]), Math.hypot(40, 10), 2 * unit, "with its whole force");
+  assert.equal(marksOf(decoded, UNITS, 0, { faces: true, pairOf: () => "" }).length, n * n + 2, "or each of its faces");
 });
 
 test("what is logged of patches makes a few plots a pair", () => {
@@ -270,9 +335,9 @@ test("before the first step its values are shown", () => {
 });
 
 test("arrows have the scale of the median force that acts, and the size of a body", () => {
-  const contacts = { state: Uint8Array.of(0, 1, 2, 1, 1), force: Float32Array.of(9, 9, 9, 3, 0, 4, 0, -2, 0, 0, 0, 0, 0, 0, 100) };
-  assert.equal(typicalForce(contacts), 5);
-  assert.equal(typicalForce({ state: Uint8Array.of(0), force: Float32Array.of(1, 2, 3) }), undefined);
+  assert.equal(arrowScaleOf([], 1), undefined);
+  assert.equal(arrowScaleOf([4, 5, 6], 0.1), 0.1 / 5, "the median is as long as a body");
+  assert.equal(arrowScaleOf([1, 1, 1, 1, 1, 1, 40, 40], 0.1), 0.2 / 40, "the larger ones are twice as long at most");
   close(typicalWeight({ bodies: [{}, { mass: 1 }, { mass: 2 }, { mass: 50 }] }), 19.62, 1e-12, "weight of the median body");
   close(typicalWeight({ bodies: [{}] }), 9.81, 1e-12, "without bodies");
   assert.deepEqual([[0, 6], [0.1, 1], [0.1, 60], [1, 1]].map(([body, all]) => Number(typicalLength(body, all).toFixed(12))), [1, 0.07, 1, 0.5]);

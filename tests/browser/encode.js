@@ -66,7 +66,7 @@ export function frames(list, units) {
   const turns = (list[0].turns ?? []).flatMap((_, n) => [0, 1, 2, 3].flatMap((c) => column((f) => f.turns[n][c], units.rotation)));
   return [
     ...u(list.length), ...differences(list.map((f) => f.step)).flatMap(u), ...f64(...list.map((f) => f.time)),
-    ...bodies, ...nodes, ...turns, ...sized(contacts(list, units)), ...sized(patches(list, units)), ...(list[0].lines ? sized(lines(list, units)) : []),
+    ...bodies, ...nodes, ...turns, ...sized(contacts(list, units)), ...sized((units.pressure ? linkedPatches : patches)(list, units)), ...(list[0].lines ? sized(lines(list, units)) : []),
     ...(list[0].values ? sized([...f64(VALUE_UNIT), ...list[0].values.flatMap((_, k) => column((f) => f.values[k], VALUE_UNIT))]) : []),
   ];
 }
@@ -124,6 +124,40 @@ function patches(list, units) {
     }
   }
   return streams.flatMap(sized);
+}
+
+/** Faces as recordings with a unit of pressure have them: the contacts of the same id, and faces of as many corners, are linked. */
+export function linkedPatches(list, units) {
+  const streams = [[], [], []], bits = (p) => (new Int32Array(Float32Array.of(p).buffer)[0] + 0x400) >> 11;
+  let before = new Map();
+  for (const frame of list) {
+    const now = new Map();
+    streams[0].push(...u((frame.patches ?? []).length));
+    for (const patch of frame.patches ?? []) {
+      streams[0].push(...u(patch.a), ...u(patch.b), ...u(patch.first), ...u(patch.faces.length));
+      patch.faces.forEach((face, k) => {
+        const contact = frame.contacts[patch.first + k];
+        streams[0].push(...u(face.corners.length));
+        let last = whole(contact.point, units.length);
+        const corners = face.corners.map((corner) => {
+          const at = whole(corner, units.length), from = at.map((value, c) => value - last[c]);
+          last = at;
+          return from;
+        });
+        const numbers = face.pressures.map(bits), old = before.get(contact.id), same = old?.numbers.length === numbers.length;
+        corners.forEach((from, i) => streams[1].push(...from.flatMap((value, c) => s(value - (same ? old.corners[i][c] : 0)))));
+        numbers.forEach((number, i) => streams[2].push(...s(number - (same ? old.numbers[i] : i > 0 ? numbers[i - 1] : 0))));
+        now.set(contact.id, { corners, numbers });
+      });
+    }
+    before = now;
+  }
+  return streams.flatMap(sized);
+}
+
+/** shots: arrays of 11 numbers, one a frame */
+export function camera(shots) {
+  return [...u(shots.length), ...shots[0].flatMap((_, c) => planes(f32(...shots.map((shot) => shot[c])), 4))];
 }
 
 function lines(list, units) {

@@ -133,7 +133,12 @@ test("forces are told apart: one arrow, or one along the normal and one across i
   const [head, , ...rest] = blocks(2);
   const path = write("forces.html", head, encode.block("frames", encode.frames(list, encode.UNITS)), ...rest);
   await withPage(path, {}, async (page) => {
-    assert.deepEqual(await ask(page, () => [stictionViewer.contactCount, stictionViewer.arrowCount]), [[3], [2]]);
+    const shown = () => ask(page, () => [stictionViewer.contactCount, stictionViewer.arrowCount]);
+    assert.deepEqual(await shown(), [[2], [1]], "two of the same bodies that are near are one");
+    assert.match(await page.locator(".panel").innerText(), /1 arrow for 2 contacts with force/);
+    await ask(page, () => stictionViewer.setOption("merged", false));
+    await drawn(page);
+    assert.deepEqual(await shown(), [[3], [2]]);
     await page.locator(".scene canvas").focus();
     await page.keyboard.press("t");
     await drawn(page);
@@ -304,6 +309,45 @@ test("soft bodies have the colours of their numbers, cables lie along their fram
     await drawn(page);
     assert.ok(isBlue(await colour(middle)), `without colours of numbers it is ${await colour(middle)}`);
     assert.ok(await page.locator(".legend.colors").isHidden());
+  });
+});
+
+test("the camera of the script goes its way until someone takes it, and again when it is given back; captions are told", async () => {
+  const shot = (x) => [x, 0, 0.3, 0.3, 0.3, 0.3, -1, 0.4, 0.6, 0, 1], shots = Array.from({ length: 11 }, (_, f) => shot(0.1 * f));
+  const [head, frames, ...rest] = blocks(11);
+  const path = write("camera.html", head, encode.block("caption", { frame: 0, text: "it falls" }), frames, encode.block("camera", encode.camera(shots)),
+    encode.block("caption", { frame: 5, text: "it lies" }), ...rest);
+  await withPage(path, {}, async (page) => {
+    const middle = async (x) => {
+      const { x: left, y: top, width, height } = await page.locator(".scene canvas").boundingBox();
+      const seen = await ask(page, (point) => stictionViewer.pixelOf(point), [x, 0, 0.3]);
+      return Math.hypot(seen.x - left - width / 2, seen.y - top - height / 2) < 1;
+    };
+    const caption = () => page.locator(".caption").innerText();
+    await seek(page, 0);
+    assert.ok((await middle(0)) && (await caption()) === "it falls");
+    await seek(page, 1);
+    assert.ok((await middle(1)) && (await caption()) === "it lies");
+    assert.ok(await middle(1));
+    const { x, y, width, height } = await page.locator(".scene canvas").boundingBox();
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 + 60, y + height / 2, { steps: 3 });
+    await page.mouse.up();
+    await seek(page, 0);
+    assert.ok((await middle(1)) && !(await middle(0)), "whoever took the camera keeps it");
+    await page.getByRole("button", { name: "script" }).click();
+    await drawn(page);
+    assert.ok(await middle(0), "given back");
+    await page.locator(".scene canvas").focus();
+    await page.keyboard.press("1");
+    await drawn(page);
+    assert.equal(await ask(page, () => stictionViewer.options.camera), false);
+    await page.keyboard.press("r");
+    await drawn(page);
+    assert.ok(await middle(0));
+    await page.getByRole("button", { name: "it lies" }).click();
+    assert.ok(Math.abs((await ask(page, () => stictionViewer.time)) - 0.5) < 1e-9);
   });
 });
 

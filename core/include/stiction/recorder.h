@@ -64,6 +64,23 @@ typedef struct stn_signal {
     double value;     // any number; NaN: none in this step
 } stn_signal;
 
+/// How pictures of a world look at it. Every recorder that draws may follow it (recorder/html and recorder/png do); it
+/// changes no step. The camera orbits the middle of what it follows, of its target, or of everything that moves.
+typedef struct stn_camera {
+    const int32_t *follow;     // (follow_count) geometries of the model that are kept in the picture; copied
+    int32_t follow_count;      // 0: the target; without one everything that moves
+    bool aimed;                // `target` counts; not with `follow`
+    stn_vec3 target;           // that the camera looks at, world [m]
+    double azimuth, elevation; // where it stands, seen from there: from x towards y, above the xy plane [rad]
+    double distance;           // from there [m]; 0: so that what it follows is in the picture, with a margin
+    double field_of_view;      // vertical angle of the picture [rad]
+    double seconds;            // simulated time in which it moves here from where it was [s]; 0: at once
+    double smoothing;          // time constant with which it goes after what it follows [s]; 0: at once
+    int32_t number;            // which one of this world it is, 1, 2, ...; the world counts
+} stn_camera;
+/// Follows everything that moves, from azimuth -56 and elevation 25 degrees, with 35 degrees of view, smoothing 0.2 s.
+STN_API stn_camera stn_camera_default(void);
+
 /// A finished step, borrowed until the next. Poses are those after the step; contacts, problem, v, gamma and the
 /// certificate belong to the step just made (contacts at its start).
 typedef struct stn_observation {
@@ -87,6 +104,8 @@ typedef struct stn_observation {
     const struct stn_world *world;   // whose step it was, for stn_observation_constraint_path; NULL: of no world
     const int32_t *constraint_block; // (constraint_count of the model + 1) constraints of the problem that constraint i
                                      // of the model emitted: [i] to [i + 1] - 1; NULL without problem
+    const stn_camera *camera;        // that pictures are to be taken with; NULL: nobody placed one
+    const char *caption;             // what happens now, in words; NULL: nobody said
 } stn_observation;
 
 /// What a contact did in a step.

@@ -253,6 +253,13 @@ typedef stn_status (*stn_observer)(void *user, const stn_observation *observatio
 STN_API stn_status stn_world_observe(stn_world *world, stn_observer observer, void *user, stn_error *err);
 /// A number that recorders write with the next step.
 STN_API stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err);
+/// Places the camera of pictures from the next observed step on; copied. After compiling. STN_ERR_ARGUMENT names the
+/// number that cannot be. Clones have no camera of their own.
+STN_API stn_status stn_world_set_camera(stn_world *world, const stn_camera *camera, stn_error *err);
+STN_API const stn_camera *stn_world_camera(const stn_world *world); ///< borrowed until the next; NULL: none was placed
+/// What happens from the next observed step on, in words: recorder/html shows it and marks its time; copied. "":
+/// nothing.
+STN_API stn_status stn_world_set_caption(stn_world *world, const char *text, stn_error *err);
 
 STN_END_C
 #endif

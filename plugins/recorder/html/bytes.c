@@ -71,6 +71,19 @@ void bytes_put_stream(bytes *b, const bytes *stream) {
     bytes_put(b, stream->data, stream->count);
 }
 
+void bytes_put_planes(bytes *out, const uint8_t *numbers, int32_t count, int32_t size) {
+    uint8_t *to = bytes_reserve(out, (size_t)count * (size_t)size);
+    if (to == NULL) {
+        return;
+    }
+    for (int32_t plane = 0; plane < size; plane++) {
+        for (int32_t i = 0; i < count; i++) {
+            *to++ = numbers[i * size + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? plane : size - 1 - plane)];
+        }
+    }
+    out->count += (size_t)count * (size_t)size;
+}
+
 void bytes_clear(bytes *b) {
     b->count = 0;
 }

@@ -25,6 +25,8 @@ void bytes_put_f64(bytes *b, double value);
 void bytes_put_text(bytes *b, const char *text); ///< its length, then its characters
 /// Its length, then all of it.
 void bytes_put_stream(bytes *b, const bytes *stream);
+/// `count` numbers of `size` bytes as planes, little-endian: the first bytes of all, then the second bytes, ...
+void bytes_put_planes(bytes *b, const uint8_t *numbers, int32_t count, int32_t size);
 void bytes_clear(bytes *b); ///< keeps the memory
 void bytes_release(bytes *b);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts and patches of frames. A contact that was in the frame before, by its id, is written as a difference to it.
+#include <stdlib.h>
 #include <string.h>
 
 #include "html.h"
@@ -29,6 +30,8 @@ void contacts_close(contact_writer *w) {
     }
     stn_release(w->context, w->before);
     stn_release(w->context, w->now);
+    stn_release(w->context, w->corners_before);
+    stn_release(w->context, w->corners_now);
     stn_release(w->context, w->slots);
 }
 
@@ -52,6 +55,22 @@ static bool make_room(contact_writer *w, int32_t count) {
     }
     w->capacity = (int32_t)capacity;
     w->slot_count = (int32_t)slot_count;
+    return true;
+}
+
+static bool make_room_for_corners(contact_writer *w, int32_t count) {
+    if (count <= w->corner_capacity) {
+        return true;
+    }
+    size_t old = (size_t)w->corner_capacity, capacity = (size_t)count + (size_t)count / 2;
+    kept_corner *before = stn_reallocate(w->context, w->corners_before, old, capacity, sizeof *before);
+    w->corners_before = before != NULL ? before : w->corners_before;
+    kept_corner *now = stn_reallocate(w->context, w->corners_now, old, capacity, sizeof *now);
+    w->corners_now = now != NULL ? now : w->corners_now;
+    if (before == NULL || now == NULL) {
+        return false;
+    }
+    w->corner_capacity = (int32_t)capacity;
     return true;
 }
 
@@ -101,8 +120,8 @@ static uint8_t *write_numbers(uint8_t *at, const int64_t *number, const int64_t 
     return at;
 }
 
-/// All contacts of a frame, with one look for room; without memory the streams have failed, and nothing is put.
-static void add_touches(contact_writer *w, const moment *m) {
+/// All contacts of a frame, with one look for room; false: out of memory, and nothing is put.
+static bool add_touches(contact_writer *w, const moment *m) {
     static const int64_t nothing[CONTACT_NUMBERS] = {0};
     static const size_t numbers[CONTACT_STREAMS] = {
         [LINKS] = 3, [POINTS] = 3, [NORMALS] = 3, [FORCES] = 3, [GAPS] = 2, [STATES] = 1, [GLIDES] = 1};
@@ -113,7 +132,7 @@ static void add_touches(contact_writer *w, const moment *m) {
         room = room && at[i] != NULL;
     }
     if (!room) {
-        return;
+        return false;
     }
     int32_t expected = 0;
     at[LINKS] = write_u(at[LINKS], (uint64_t)m->touch_count);
@@ -131,6 +150,8 @@ static void add_touches(contact_writer *w, const moment *m) {
             at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_b);
         }
         kept->id = t->id;
+        kept->linked = linked;
+        kept->corner_start = kept->corner_count = 0;
         int64_t *number = kept->number;
         quantise_vector(t->point, w->per_unit.length, from + POINT, number + POINT);
         quantise_vector(t->normal, w->per_unit.normal, from + NORMAL, number + NORMAL);
@@ -150,16 +171,57 @@ static void add_touches(contact_writer *w, const moment *m) {
     for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
         w->contact[i].count = (size_t)(at[i] - w->contact[i].data);
     }
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------ faces
+
+/// A float's bits but for the last 11: a number whose differences are parts of 2^-12 of the pressure, and 0 where it
+/// stays.
+static int64_t pressure_number(double pressure) {
+    float value = fabs(pressure) < 1e38 ? (float)pressure : 0.0f;
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits + 0x400) >> 11;
+}
+
+/// Differences that the corners of a face have to those of the linked contact, when it had as many; else each to the
+/// corner before.
+static void add_face(contact_writer *w, const moment *m, int32_t contact) {
+    const touch *t = &m->touches[contact];
+    kept_contact *face = &w->now[contact];
+    const kept_contact *linked = face->linked >= 0 ? &w->before[face->linked] : NULL;
+    const kept_corner *old =
+        linked != NULL && linked->corner_count == t->vertex_count ? w->corners_before + linked->corner_start : NULL;
+    face->corner_start = t->vertex_start;
+    face->corner_count = t->vertex_count;
+    bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);
+    int64_t last[3], last_pressure = 0;
+    memcpy(last, face->number + POINT, sizeof last);
+    for (int32_t i = 0; i < t->vertex_count; i++) {
+        kept_corner *corner = &w->corners_now[t->vertex_start + i];
+        int64_t at[3];
+        quantise_vector(m->vertices[t->vertex_start + i], w->per_unit.length, last, at);
+        for (int32_t c = 0; c < 3; c++) {
+            int64_t from_last = at[c] - last[c];
+            corner->from_last[c] = llabs(from_last) < ((int64_t)1 << 50) ? from_last : 0; // of 53 bits both ways
+            last[c] += corner->from_last[c];
+            bytes_put_s(&w->patch[CORNERS], corner->from_last[c] - (old != NULL ? old[i].from_last[c] : 0));
+        }
+        corner->pressure = pressure_number(m->pressure[t->vertex_start + i]);
+        bytes_put_s(&w->patch[PRESSURES], corner->pressure - (old != NULL ? old[i].pressure : last_pressure));
+        last_pressure = corner->pressure;
+    }
 }
 
 // ----------------------------------------------------------------------------------------------------------- frames
 
 stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
-    if (!make_room(w, m->touch_count > 0 ? m->touch_count : 1)) {
+    w->hashed = false;
+    if (!make_room(w, m->touch_count > 0 ? m->touch_count : 1) || !make_room_for_corners(w, m->vertex_count) ||
+        !add_touches(w, m)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)m->touch_count);
     }
-    w->hashed = false;
-    add_touches(w, m);
     bytes_put_u(&w->patch[PATCHES], (uint64_t)m->patch_count);
     for (int32_t p = 0; p < m->patch_count; p++) {
         const stn_patch *patch = &m->patches[p];
@@ -168,24 +230,15 @@ stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
         bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_start);
         bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_count);
         for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
-            const touch *t = &m->touches[i];
-            int64_t from[3];
-            memcpy(from, w->now[i].number + POINT, sizeof from);
-            bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);
-            for (int32_t v = t->vertex_start; v < t->vertex_start + t->vertex_count; v++) {
-                int64_t corner[3];
-                quantise_vector(m->vertices[v], w->per_unit.length, from, corner);
-                for (int32_t c = 0; c < 3; c++) {
-                    bytes_put_s(&w->patch[CORNERS], corner[c] - from[c]);
-                }
-                memcpy(from, corner, sizeof from);
-                bytes_put_f32(&w->patch[PRESSURES], (float)m->pressure[v]);
-            }
+            add_face(w, m, i);
         }
     }
     kept_contact *last = w->before;
     w->before = w->now;
     w->now = last;
+    kept_corner *last_corners = w->corners_before;
+    w->corners_before = w->corners_now;
+    w->corners_now = last_corners;
     w->before_count = m->touch_count;
     return STN_OK;
 }

@@ -18,8 +18,9 @@ static bool find_turning(frame_writer *w, const stn_model *model) {
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, const node_values *values,
                        stn_error *err) {
     *w = (frame_writer){.context = model->context, .body_count = model->body_count, .node_count = model->node_count};
-    w->per_unit = (scene_units){1.0 / units->length,           1.0 / units->rotation, 1.0 / units->velocity,
-                                1.0 / units->angular_velocity, 1.0 / units->force,    1.0 / units->normal};
+    w->per_unit =
+        (scene_units){1.0 / units->length, 1.0 / units->rotation, 1.0 / units->velocity, 1.0 / units->angular_velocity,
+                      1.0 / units->force,  1.0 / units->normal,   1.0 / units->pressure};
     contacts_open(&w->contacts, model->context, &w->per_unit);
     lines_open(&w->lines, model, &w->per_unit);
     bool whole = find_turning(w, model);

@@ -41,6 +41,8 @@ typedef struct recording {
     moment moment;
     frame_writer frames;
     series_writer series;
+    camera_writer cameras;
+    char *caption; // that was written last; NULL: none
     bytes payload;
     bytes run, steps;  // for stiction replay: the run until its block is written, records of steps since the last block
     double next_frame; // time at which the next one is due [s]
@@ -74,6 +76,7 @@ static void release(recording *r) {
     bytes_release(&r->steps);
     stn_release(r->context, r->parameters);
     stn_release(r->context, r->title);
+    stn_release(r->context, r->caption);
     stn_release(r->context, r);
 }
 
@@ -164,9 +167,14 @@ static stn_status begin(recording *r, const stn_observation *o, stn_error *err) 
 
 static stn_status write_blocks(recording *r, stn_error *err) {
     stn_status status = STN_OK;
-    if (r->frames.count > 0) {
+    const int32_t frames = r->frames.count;
+    if (frames > 0) {
         frames_write(&r->frames, &r->payload);
         status = writer_put(&r->writer, "frames", &r->payload, err);
+    }
+    if (status == STN_OK && frames > 0 && r->cameras.any) {
+        cameras_write(&r->cameras, frames, &r->payload);
+        status = writer_put(&r->writer, "camera", &r->payload, err);
     }
     if (status == STN_OK && r->series.count > 0) {
         series_write(&r->series, &r->payload);
@@ -194,6 +202,7 @@ static bool block_is_due(const recording *r) {
 static stn_status add_frame(recording *r, stn_error *err) {
     r->moment.written = true;
     r->frame_count++;
+    cameras_note(&r->cameras, r->frames.count);
     return frames_add(&r->frames, &r->moment, err);
 }
 
@@ -208,6 +217,18 @@ static bool frame_is_due(recording *r, const stn_observation *o) {
     }
     r->next_frame = (floor(time * r->frame_rate) + 1.0) / r->frame_rate;
     return true;
+}
+
+/// A caption that is new is that of the next frame.
+static stn_status note_caption(recording *r, const char *caption, stn_error *err) {
+    if (caption == NULL || (r->caption != NULL && strcmp(caption, r->caption) == 0)) {
+        return STN_OK;
+    }
+    stn_release(r->context, r->caption);
+    r->caption = stn_duplicate_text(r->context, caption);
+    stn_status status = r->caption != NULL ? caption_write(caption, r->frame_count, &r->payload, err)
+                                           : stn_fail(err, STN_ERR_MEMORY, "out of memory for a caption");
+    return status == STN_OK ? writer_put(&r->writer, "caption", &r->payload, err) : status;
 }
 
 static stn_status html_observe(void *self, const stn_observation *o, stn_error *err) {
@@ -225,6 +246,10 @@ static stn_status html_observe(void *self, const stn_observation *o, stn_error *
     }
     if (status == STN_OK) {
         status = series_add(&r->series, o, &r->moment, err);
+    }
+    if (status == STN_OK) {
+        cameras_add(&r->cameras, o);
+        status = note_caption(r, o->caption, err);
     }
     if (status == STN_OK && o->journal != NULL) {
         bytes_put(&r->steps, o->journal, o->journal_size);

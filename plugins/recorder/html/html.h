@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a recording, after docs/recording.md: page.c writes blocks into the file; scene.c, frames.c,
-// contacts.c, lines.c and series.c make their payloads; moment.c keeps what a step showed.
+// contacts.c, lines.c, series.c and show.c make their payloads; moment.c keeps what a step showed.
 #ifndef RECORDER_HTML_H
 #define RECORDER_HTML_H
 
@@ -12,6 +12,7 @@
 #include <stiction/plugin.h>
 
 #include "bytes.h"
+#include "common/camera_path.h"
 #include "common/node_values.h"
 
 // --------------------------------------------------------------------------------------------------------- page.c
@@ -67,6 +68,7 @@ stn_status writer_close(writer *w, stn_output_end end, stn_error *err);
 /// Steps in which numbers are kept.
 typedef struct scene_units {
     double length, rotation, velocity, angular_velocity, force, normal;
+    double pressure; // a part of the pressure itself
 } scene_units;
 
 typedef struct scene_options {
@@ -152,8 +154,16 @@ enum { CONTACT_STREAMS = 7, PATCH_STREAMS = 3, CONTACT_NUMBERS = 12 };
 /// A contact of the last frame, which those of the next are told apart from.
 typedef struct kept_contact {
     uint64_t id;
-    int64_t number[CONTACT_NUMBERS]; // point, normal, force, gap, slip speed, glide gap
+    int32_t linked;                     // index in the frame before, -1: new
+    int32_t corner_start, corner_count; // of a face
+    int64_t number[CONTACT_NUMBERS];    // point, normal, force, gap, slip speed, glide gap
 } kept_contact;
+
+/// A corner of a face, as numbers of the file.
+typedef struct kept_corner {
+    int64_t from_last[3]; // to the corner before, of the first to the contact's point
+    int64_t pressure;
+} kept_corner;
 
 typedef struct contact_writer {
     stn_context *context;
@@ -161,6 +171,8 @@ typedef struct contact_writer {
     bytes contact[CONTACT_STREAMS], patch[PATCH_STREAMS];
     kept_contact *before, *now;
     int32_t before_count, capacity;
+    kept_corner *corners_before, *corners_now;
+    int32_t corner_capacity;
     int32_t *slots; // (slot_count) a hash of the ids of `before`: index + 1, 0 where it is empty
     int32_t slot_count;
     bool hashed; // the slots are those of `before`
@@ -237,6 +249,24 @@ void frames_close(frame_writer *w);
 stn_status frames_add(frame_writer *w, const moment *m, stn_error *err);
 /// The block's payload; begins a new block.
 void frames_write(frame_writer *w, bytes *out);
+
+// --------------------------------------------------------------------------------------------------------- show.c
+
+enum { CAMERA_NUMBERS = 11 };
+
+/// The camera that the script placed, in the frames of a block.
+typedef struct camera_writer {
+    camera_path path;
+    bool placed, any; // in the last step; in some frame of the block
+    float column[CAMERA_NUMBERS][FRAMES_IN_BLOCK];
+} camera_writer;
+
+/// Every step.
+void cameras_add(camera_writer *w, const stn_observation *o);
+/// The step that was added last is this frame of the block.
+void cameras_note(camera_writer *w, int32_t frame);
+void cameras_write(camera_writer *w, int32_t frames, bytes *out);
+stn_status caption_write(const char *text, int64_t frame, bytes *out, stn_error *err);
 
 // ------------------------------------------------------------------------------------------------------- series.c
 

@@ -86,6 +86,7 @@ static stn_status choose_units(const stn_model *model, scene_units *units, stn_e
     units->rotation = 0x1p-15;
     units->normal = 0x1p-12;
     units->angular_velocity = 1e-2;
+    units->pressure = 0x1p-12;
     return STN_OK;
 }
 
@@ -226,7 +227,7 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
         rgba[k] = 1e-4 * round(1e4 * (double)g->rgba[k]);
     }
     add_numbers(json, "rgba", rgba, 4);
-    cJSON_AddBoolToObject(json, "collision", g->collision);
+    cJSON_AddBoolToObject(json, "collision", g->collision && g->category != 0 && g->mask != 0);
     cJSON_AddBoolToObject(json, "visual", g->visual);
     if (isfinite(g->material.mu)) {
         add_number(json, "mu", g->material.mu);
@@ -287,6 +288,7 @@ stn_status scene_write(const scene *s, const scene_options *options, bytes *out,
     add_number(units, "angular_velocity", s->units.angular_velocity);
     add_number(units, "force", s->units.force);
     add_number(units, "normal", s->units.normal);
+    add_number(units, "pressure", s->units.pressure);
     add_number(json, "mesh_count", s->mesh_count);
     const stn_model *model = s->model;
     cJSON *robots = cJSON_AddArrayToObject(json, "robots");
@@ -302,6 +304,7 @@ stn_status scene_write(const scene *s, const scene_options *options, bytes *out,
         if (b > 0) {
             add_number(body, "robot", model->bodies[b].group);
             add_number(body, "mass", model->bodies[b].mass.mass);
+            cJSON_AddBoolToObject(body, "free", camera_body_is_free(model, b));
         }
         cJSON_AddItemToArray(bodies, body);
     }

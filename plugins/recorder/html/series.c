@@ -158,20 +158,6 @@ stn_status series_add(series_writer *w, const stn_observation *o, const moment *
     return STN_OK;
 }
 
-/// The first bytes of all numbers, then the second bytes, ...
-static void put_planes(bytes *out, const uint8_t *numbers, int32_t count, int32_t size) {
-    uint8_t *to = bytes_reserve(out, (size_t)count * (size_t)size);
-    if (to == NULL) {
-        return;
-    }
-    for (int32_t plane = 0; plane < size; plane++) {
-        for (int32_t i = 0; i < count; i++) {
-            *to++ = numbers[i * size + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? plane : size - 1 - plane)];
-        }
-    }
-    out->count += (size_t)count * (size_t)size;
-}
-
 void series_write(series_writer *w, bytes *out) {
     bytes_clear(out);
     bytes_put_u(out, (uint64_t)w->count);
@@ -185,9 +171,9 @@ void series_write(series_writer *w, bytes *out) {
         bytes_put_u(out, (uint64_t)(w->step[i] - last));
         last = w->step[i];
     }
-    put_planes(out, (const uint8_t *)w->time, w->count, sizeof *w->time);
+    bytes_put_planes(out, (const uint8_t *)w->time, w->count, sizeof *w->time);
     for (int32_t s = 0; s < w->series_count; s++) {
-        put_planes(out, (const uint8_t *)(w->values + (size_t)s * POINTS_IN_BLOCK), w->count, sizeof *w->values);
+        bytes_put_planes(out, (const uint8_t *)(w->values + (size_t)s * POINTS_IN_BLOCK), w->count, sizeof *w->values);
     }
     w->count = 0;
 }

@@ -187,10 +187,24 @@ static void choose_range(picture *p, const moment *m) {
     }
 }
 
+/// As the world's camera stands in this step.
+static void place_camera(camera *c, const camera_shot *shot) {
+    c->azimuth = shot->azimuth;
+    c->elevation = shot->elevation;
+    c->field_of_view = shot->field_of_view;
+    c->aimed = true;
+    c->target = shot->middle;
+    c->distance = camera_shot_distance(shot, (double)c->width / c->height);
+}
+
 stn_status picture_draw(picture *p, const moment *m, const char *path, const char *parameters, stn_error *err) {
     const camera *c = &p->options.camera;
     scene_place(&p->scene, m);
     choose_range(p, m);
+    if (m->shot != NULL && !c->own) {
+        place_camera(&p->options.camera, m->shot);
+        p->viewed = false;
+    }
     if (!p->viewed) {
         p->view = camera_view(c, scene_reach, &p->scene, p->scene.centre, p->scene.radius);
         p->viewed = true;

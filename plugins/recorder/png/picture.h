@@ -6,6 +6,8 @@
 
 #include <stiction/plugin.h>
 
+#include "common/camera_path.h"
+
 enum {
     SAMPLES = 2,       // of a pixel along x and y
     SIDE_MAX = 4096,   // pixels
@@ -32,6 +34,7 @@ typedef struct camera {
     double distance; // 0: fitted
     bool aimed;      // `target` counts
     stn_vec3 target;
+    bool own; // some of these were asked for, so that the camera of the world does not count
 } camera;
 
 /// The furthest reach of a scene along a direction, max d . p over its points; -infinity without any.
@@ -124,7 +127,8 @@ typedef struct moment {
     float *value;        // (node_count) that colours stand for, NaN: none; NULL: of no node
     stn_vec3 *contact;
     int32_t contact_count, contact_capacity;
-    pressed *pressed; // of faces of patches, which are no points
+    const camera_shot *shot; // of the camera of the world; NULL: none
+    pressed *pressed;        // of faces of patches, which are no points
     int32_t pressed_count, pressed_capacity;
 } moment;
 

@@ -13,15 +13,19 @@ typedef struct png_config {
     bool contacts, frames;
 } png_config;
 
+#define AZIMUTH       35.0
+#define ELEVATION     22.0
+#define FIELD_OF_VIEW 30.0
+
 static const char *const geometries[] = {
     [SCENE_VISUAL] = "visual", [SCENE_COLLISION] = "collision", [SCENE_BOTH] = "both", NULL};
 
 static const stn_param params[] = {
     STN_PARAM_INT(png_config, width, "pixels", 800, 16, SIDE_MAX, "width of the picture"),
     STN_PARAM_INT(png_config, height, "pixels", 600, 16, SIDE_MAX, "height of the picture"),
-    STN_PARAM_REAL(png_config, azimuth, "deg", 35.0, -360.0, 360.0, "where the camera stands, from x towards y"),
-    STN_PARAM_REAL(png_config, elevation, "deg", 22.0, -90.0, 90.0, "how high the camera stands"),
-    STN_PARAM_REAL(png_config, field_of_view, "deg", 30.0, 1.0, 120.0, "vertical angle of the picture"),
+    STN_PARAM_REAL(png_config, azimuth, "deg", AZIMUTH, -360.0, 360.0, "where the camera stands, from x towards y"),
+    STN_PARAM_REAL(png_config, elevation, "deg", ELEVATION, -90.0, 90.0, "how high the camera stands"),
+    STN_PARAM_REAL(png_config, field_of_view, "deg", FIELD_OF_VIEW, 1.0, 120.0, "vertical angle of the picture"),
     STN_PARAM_REAL(png_config, distance, "m", 0.0, 0.0, 1e6, "of the camera from its target; 0: all shapes fit in"),
     STN_PARAM_TEXT(png_config, target, "",
                    "\"x y z\" [m] in the middle of the picture; empty: the middle of all shapes"),
@@ -45,10 +49,26 @@ typedef struct recording {
     picture picture;
     moment moment;
     node_values values; // of color_by
+    camera_path camera; // of the world
     bool failed;        // said; the last picture is not tried
 } recording;
 
 // ------------------------------------------------------------------------------------------------------------- open
+
+/// Is some number of the camera not as it is without being given?
+static bool differs(const png_config *config) {
+    const struct {
+        double value, usual;
+    } numbers[] = {{config->azimuth, AZIMUTH},
+                   {config->elevation, ELEVATION},
+                   {config->field_of_view, FIELD_OF_VIEW},
+                   {config->distance, 0.0}};
+    bool given = false;
+    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
+        given = given || numbers[i].value < numbers[i].usual || numbers[i].value > numbers[i].usual;
+    }
+    return given;
+}
 
 static stn_status read_options(const png_config *config, picture_options *options, stn_error *err) {
     const double degree = STN_PI / 180.0;
@@ -68,6 +88,7 @@ static stn_status read_options(const png_config *config, picture_options *option
                         config->target);
     }
     c->aimed = count == 3;
+    c->own = c->aimed || differs(config);
     c->target = c->aimed ? stn_vec3_make(target[0], target[1], target[2]) : stn_vec3_zero();
     return node_values_read_range(config->color_range, config->color_by, options->range, &options->ranged, err);
 }
@@ -196,6 +217,7 @@ static stn_status png_observe(void *self, const stn_observation *o, stn_error *e
     m->step = o->step;
     m->time = o->time;
     m->filled = true;
+    m->shot = camera_path_take(&r->camera, o) ? &r->camera.shot : NULL;
     stn_status status = copy_contacts(r, o->contacts, err);
     if (status == STN_OK && m->value != NULL) {
         status = node_values_take(&r->values, o, err);

@@ -78,13 +78,14 @@ static float visibility(const stn_geometry *g, scene_choice choice, bool link_ha
     if (g->body < 0 && g->shape.type == STN_SHAPE_SPHERE) { // the sphere of a node stands for the deformable
         return alpha;
     }
+    bool collides = g->collision && g->category != 0 && g->mask != 0;
     if (choice == SCENE_COLLISION) {
-        return g->collision ? alpha : 0.0f;
+        return collides ? alpha : 0.0f;
     }
-    if (g->visual || (g->collision && !link_has_visual)) {
+    if (g->visual || (collides && !link_has_visual)) {
         return alpha;
     }
-    return g->collision && choice == SCENE_BOTH ? fminf(alpha, OVER_VISUAL) : 0.0f;
+    return collides && choice == SCENE_BOTH ? fminf(alpha, OVER_VISUAL) : 0.0f;
 }
 
 static colour colour_for(const stn_model *model, const stn_geometry *g) {
@@ -186,6 +187,9 @@ stn_status scene_open(scene *s, const stn_model *model, scene_choice choice, stn
             const stn_geometry *g = &model->geometries[i];
             float alpha = visibility(g, choice, has_visual[g->link + 1]);
             if (g->shape.type == STN_SHAPE_HALF_SPACE) {
+                if (!g->visual && choice == SCENE_VISUAL) {
+                    continue;
+                }
                 colour own = colour_of(g->rgba[0], g->rgba[1], g->rgba[2]), white = {1.0f, 1.0f, 1.0f};
                 s->planes[s->plane_count++] =
                     (scene_plane){.pose = g->pose, .body = g->body, .colour = colour_mix(own, white, 0.8f)};

@@ -287,6 +287,9 @@ typedef struct stn_lua_side {
 bool stn_lua_side_has(const void *side, int32_t geometry); ///< as stn_contact_side.has
 /// The side that the argument names, by links as stn_lua_links or by a soft body.
 stn_lua_side stn_lua_side_at(lua_State *L, int index, stn_lua_world *w, const char *owner);
+/// Marks the shapes of what `key` names, one side or a list of them, in `marked` (geometry_count of the model); false:
+/// the key is absent.
+bool stn_fields_sides(const stn_fields *f, const char *key, stn_lua_world *w, bool *marked);
 /// Pushes its name: "group", "group/link" or that of the soft body.
 const char *stn_lua_push_side_name(lua_State *L, const stn_lua_world *w, const stn_lua_side *side);
 /// The sides that the arguments at `index` and after it name; raises when a link is on both.
@@ -497,11 +500,11 @@ bool stn_lua_first_time(lua_State *L, const char *path);
 /// Notes that a name is in use, so that no body gets it automatically.
 void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 /// Methods of worlds.
-extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
-    stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
-    stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[], stn_lua_capture_methods[],
-    stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[], stn_lua_predict_methods[],
-    stn_lua_soft_methods[], stn_lua_soft_describe_methods[];
+extern const luaL_Reg stn_lua_show_methods[], stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[],
+    stn_lua_run_methods[], stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[],
+    stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
+    stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[],
+    stn_lua_predict_methods[], stn_lua_soft_methods[], stn_lua_soft_describe_methods[];
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];

@@ -53,12 +53,11 @@ static bool is_list(lua_State *L, int index) {
     return !pair || lua_rawlen(L, index) != 2;
 }
 
-/// exclude = one side, named as those of contact forces, or a list of them; pushes the marks.
-static shape_set read_exclude(const stn_fields *f, stn_lua_world *w) {
+bool stn_fields_sides(const stn_fields *f, const char *key, stn_lua_world *w, bool *marked) {
     lua_State *L = f->L;
-    shape_set set = begin_set(L, w, true);
-    if (!stn_fields_push(f, "exclude")) {
-        return set;
+    const shape_set set = {.model = stn_world_model(w->world), .marked = marked};
+    if (!stn_fields_push(f, key)) {
+        return false;
     }
     int value = lua_gettop(L);
     if (!is_list(L, value)) {
@@ -73,6 +72,13 @@ static shape_set read_exclude(const stn_fields *f, stn_lua_world *w) {
         }
     }
     lua_pop(L, 1);
+    return true;
+}
+
+/// exclude = one side, named as those of contact forces, or a list of them; pushes the marks.
+static shape_set read_exclude(const stn_fields *f, stn_lua_world *w) {
+    shape_set set = begin_set(f->L, w, true);
+    stn_fields_sides(f, "exclude", w, set.marked);
     return set;
 }
 

@@ -347,11 +347,11 @@ static void open_world(lua_State *L) {
     lua_setfield(L, -2, "__newindex");
     lua_pop(L, 1);
     const luaL_Reg *const more[] = {
-        stn_lua_model_methods,   stn_lua_pair_methods,         stn_lua_state_methods,   stn_lua_run_methods,
-        stn_lua_log_methods,     stn_lua_control_methods,      stn_lua_sensor_methods,  stn_lua_world_name_methods,
-        stn_lua_query_methods,   stn_lua_constraint_methods,   stn_lua_contact_methods, stn_lua_solve_methods,
-        stn_lua_capture_methods, stn_lua_patch_methods,        stn_lua_task_methods,    stn_lua_predict_methods,
-        stn_lua_soft_methods,    stn_lua_soft_describe_methods};
+        stn_lua_show_methods,       stn_lua_model_methods,   stn_lua_pair_methods,         stn_lua_state_methods,
+        stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,      stn_lua_sensor_methods,
+        stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,   stn_lua_contact_methods,
+        stn_lua_solve_methods,      stn_lua_capture_methods, stn_lua_patch_methods,        stn_lua_task_methods,
+        stn_lua_predict_methods,    stn_lua_soft_methods,    stn_lua_soft_describe_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

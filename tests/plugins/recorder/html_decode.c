@@ -267,19 +267,35 @@ static void read_contacts_of(const decoded *d, reader stream[7], const decoded_f
     }
 }
 
-static void read_face(const decoded *d, reader stream[3], const decoded_contact *contact, decoded_face *face) {
+static void read_face(const decoded *d, reader stream[3], const decoded_contact *contact, const decoded_face *before,
+                      decoded_face *face) {
     face->corner_count = read_count(&stream[0]);
     face->corner = make(face->corner_count, sizeof *face->corner);
     face->pressure = make(face->corner_count, sizeof *face->pressure);
+    face->pressure_number = make(face->corner_count, sizeof *face->pressure_number);
+    before = before != NULL && before->corner_count == face->corner_count ? before : NULL;
     const double *from = contact->point;
     for (int32_t i = 0; i < face->corner_count; i++) {
-        read_vector(&stream[1], from, d->length, face->corner[i]);
+        double rest[3] = {0.0, 0.0, 0.0};
+        if (before != NULL) {
+            const double *last = i > 0 ? before->corner[i - 1] : before->of->point;
+            for (int32_t k = 0; k < 3; k++) {
+                rest[k] = before->corner[i][k] - last[k];
+            }
+        }
+        read_vector(&stream[1], rest, d->length, face->corner[i]);
+        for (int32_t k = 0; k < 3; k++) {
+            face->corner[i][k] += from[k];
+        }
         from = face->corner[i];
-        read_raw(&stream[2], &face->pressure[i], sizeof *face->pressure);
+        int64_t base = before != NULL ? before->pressure_number[i] : i > 0 ? face->pressure_number[i - 1] : 0;
+        face->pressure_number[i] = (int32_t)(base + read_s(&stream[2]));
+        uint32_t bits = (uint32_t)face->pressure_number[i] << 11;
+        memcpy(&face->pressure[i], &bits, sizeof bits);
     }
 }
 
-static void read_patches_of(const decoded *d, reader stream[3], decoded_frame *frame) {
+static void read_patches_of(const decoded *d, reader stream[3], const decoded_frame *before, decoded_frame *frame) {
     frame->patch_count = read_count(&stream[0]);
     frame->patches = make(frame->patch_count, sizeof *frame->patches);
     for (int32_t p = 0; p < frame->patch_count; p++) {
@@ -291,7 +307,11 @@ static void read_patches_of(const decoded *d, reader stream[3], decoded_frame *f
         patch->faces = make(patch->face_count, sizeof *patch->faces);
         assert_true(patch->first_contact + patch->face_count <= frame->contact_count);
         for (int32_t i = 0; i < patch->face_count; i++) {
-            read_face(d, stream, &frame->contacts[patch->first_contact + i], &patch->faces[i]);
+            decoded_contact *contact = &frame->contacts[patch->first_contact + i];
+            contact->face = &patch->faces[i];
+            patch->faces[i].of = contact;
+            read_face(d, stream, contact, contact->linked >= 0 ? before->contacts[contact->linked].face : NULL,
+                      &patch->faces[i]);
         }
     }
 }
@@ -346,7 +366,7 @@ static void read_frames(decoded *d, reader r) {
     assert_ptr_equal(r.at, r.end);
     for (int32_t f = 0; f < count; f++) {
         read_contacts_of(d, contacts, f > 0 ? &frames[f - 1] : NULL, &frames[f]);
-        read_patches_of(d, patches, &frames[f]);
+        read_patches_of(d, patches, f > 0 ? &frames[f - 1] : NULL, &frames[f]);
         read_lines_of(d, lines, &frames[f]);
     }
     for (int32_t i = 0; i < 7; i++) {

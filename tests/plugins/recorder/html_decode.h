@@ -8,17 +8,22 @@
 
 #include "stn_test.h"
 
+typedef struct decoded_face decoded_face;
+
 typedef struct decoded_contact {
     int32_t geometry_a, geometry_b, linked;                           // linked: index in the frame before, -1: new
     double point[3], normal[3], force[3], gap, slip_speed, glide_gap; // glide_gap: 0 unless it slips
     int32_t state;
+    const decoded_face *face; // NULL: none
 } decoded_contact;
 
-typedef struct decoded_face {
+struct decoded_face {
     int32_t corner_count;
     double (*corner)[3];
+    int32_t *pressure_number;
+    const decoded_contact *of;
     float *pressure;
-} decoded_face;
+};
 
 typedef struct decoded_patch {
     int32_t geometry_a, geometry_b, first_contact, face_count;

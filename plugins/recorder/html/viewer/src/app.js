@@ -2,6 +2,7 @@
 // The page: what all parts share, and how a change reaches them.
 
 import * as THREE from "three";
+import { shotOf } from "./data/camera.js";
 import { colorRanges } from "./data/colors.js";
 import { Playback } from "./playback.js";
 import { withEnd } from "./scene/bounds.js";
@@ -12,6 +13,7 @@ import { RecordingView } from "./scene/view.js";
 import { el, iconButton, setPressed } from "./ui/dom.js";
 import { makeHelp } from "./ui/help.js";
 import { listenToKeys } from "./ui/keys.js";
+import { Caption } from "./ui/caption.js";
 import { Labels } from "./ui/labels.js";
 import { Panel } from "./ui/panel.js";
 import { Plots } from "./ui/plots.js";
@@ -20,7 +22,7 @@ import { Transport } from "./ui/transport.js";
 
 const OPTIONS = {
   geometry: "visual", contacts: true, apart: false, patches: true, faces: false, constraints: true, frames: false, shadows: true, interpolate: true, colors: true, arrowScale: 1, pressureScale: 1, colorScale: 1,
-  follow: false, layout: "side", panel: true, plots: true,
+  merged: true, camera: true, follow: false, layout: "side", panel: true, plots: true,
 };
 const FIRST_FRAME = "stiction first frame"; // a mark for measuring
 const CLICK = 4; // pixels that a click may move
@@ -39,8 +41,9 @@ export class App {
     this.playback = new Playback(recordings, () => this.invalidate());
     this.views = recordings.map((recording, k) => new RecordingView(recording, new THREE.Color(LINES[k % LINES.length])));
     this.canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `Scene of ${this.names.join(", ")}` });
-    this.stage = new Stage(this.canvas, this.views, () => this.invalidate());
+    this.stage = new Stage(this.canvas, this.views, () => this.invalidate(), () => this.options.set("camera", false));
     this.labels = new Labels(this);
+    this.caption = new Caption(this);
     this.plots = new Plots(this);
     this.panel = new Panel(this);
     this.transport = new Transport(this);
@@ -49,7 +52,7 @@ export class App {
     this.#listen();
     this.#dress();
     this.stage.resize();
-    this.stage.fit();
+    this.stage.settle();
     requestAnimationFrame((now) => this.#turn(now));
   }
 
@@ -61,7 +64,7 @@ export class App {
     this.root = el("div", { class: "app" },
       el("header", { class: "top" }, el("h1", {}, this.names.join(" · ")), this.note,
         el("div", { class: "buttons" }, ...this.switches.map((s) => s.button), iconButton("help", "Keys", "?", () => this.help.showModal()))),
-      el("main", { class: "scene" }, this.canvas, this.labels.root),
+      el("main", { class: "scene" }, this.canvas, this.labels.root, this.caption.root),
       this.transport.root, this.panel.root, this.plots.root, this.help);
     for (const [state, colour] of Object.entries(CONTACT_COLOURS)) this.root.style.setProperty(`--${state}`, colour);
     document.body.append(this.root);
@@ -132,6 +135,9 @@ export class App {
       view.show(playback.time, options.values, range, stage.markWidth(), own, () => this.invalidate());
     });
     if (target) stage.shift(this.#followed().sub(target));
+    const shot = options.get("camera") && this.views[0].moment ? shotOf(this.views[0].moment) : null;
+    if (shot) stage.place(shot);
+    this.caption.update();
     stage.render();
     this.labels.update();
     this.transport.update();

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long arrows of forces are, so that those of a light cube alone and those of a heavy pile can be read.
 
-import { STATE } from "./contacts.js";
-import { reportOf } from "./patch_report.js";
-
 const GRAVITY = 9.81; // [m/s^2]
-const SAMPLES = 10000; // forces that a typical one is chosen from, at most
 
 /**
  * Of the arrow of a typical force [m]: about as long as a body, if that is seen in the scene.
@@ -18,8 +14,7 @@ export function typicalLength(bodyRadius, sceneRadius) {
 
 /** The middle one; undefined when there is none. @param {Iterable<number>} values */
 export function median(values) {
-  const sorted = Float64Array.from(values).sort();
-  return sorted[sorted.length >> 1];
+  return quantile(values, 0.5);
 }
 
 /** Weight of the median body [N], before any force is known. @param {{ bodies: { mass?: number }[] }} scene */
@@ -27,24 +22,17 @@ export function typicalWeight(scene) {
   return GRAVITY * (median(scene.bodies.map((body) => body.mass ?? 0).filter((mass) => mass > 0)) ?? 1);
 }
 
+/** The number that a part of them does not exceed; undefined when there is none. @param {Iterable<number>} values @param {number} part  0 ... 1 */
+export function quantile(values, part) {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(Math.floor(part * sorted.length), sorted.length - 1)];
+}
+
 /**
- * The median of the forces that act [N]; undefined when none does.
- * @param {import("./contacts.js").Contacts} contacts
- * @param {import("./patches.js").Patches | null} patches  whose forces count as a whole; null: that of every face
+ * Arrows' length of a newton [m/N]: that of the median force is `length`, unless one of the larger forces, which nine of ten do not exceed, would be
+ * longer than twice that; undefined without forces.
+ * @param {number[]} sizes  of forces [N] @param {number} length [m]
  */
-export function typicalForce(contacts, patches = null) {
-  const { state, force, inPatch } = contacts;
-  const every = Math.max(1, Math.ceil(state.length / SAMPLES));
-  const sizes = [];
-  for (let k = 0; k < state.length; k += every) {
-    const size = Math.hypot(force[3 * k], force[3 * k + 1], force[3 * k + 2]);
-    if (state[k] !== STATE.open && size > 0 && !(patches && inPatch[k])) sizes.push(size);
-  }
-  const count = patches ? patches.face.length - 1 : 0, faces = patches?.contact.length ?? 0;
-  for (let p = 0; p < count; p += Math.max(1, Math.ceil(faces / SAMPLES))) {
-    const { normal, friction } = reportOf(contacts, patches, p);
-    const size = Math.hypot(...normal.map((value, c) => value + friction[c]));
-    if (size > 0) sizes.push(size);
-  }
-  return median(sizes);
+export function arrowScaleOf(sizes, length) {
+  return sizes.length > 0 ? Math.min(length / median(sizes), (2 * length) / quantile(sizes, 0.9)) : undefined;
 }

@@ -9,6 +9,7 @@ const IN_PATCH = 4;
 
 /**
  * @typedef {object} Contacts
+ * @property {Int32Array} link  (n) the same contact in the frame before, -1: new
  * @property {Uint32Array} start  (frames + 1) the contacts of frame f are start[f] ... start[f + 1] - 1
  * @property {Uint32Array} geometryA  (n)
  * @property {Uint32Array} geometryB  (n)
@@ -102,7 +103,7 @@ export function decodeContacts(bytes, frameCount, units, geometryCount) {
   }
   const glide = streams.ended ? new Float64Array(n) : readSlipping(next(), link, state);
   return {
-    start, geometryA, geometryB, pointUnits, point: scaled(pointUnits, units.length), normal, force,
+    start, link: Int32Array.from(link), geometryA, geometryB, pointUnits, point: scaled(pointUnits, units.length), normal, force,
     gap: new Float32Array(n).map((_, i) => gapAndSlip[2 * i] * units.length),
     slip: new Float32Array(n).map((_, i) => gapAndSlip[2 * i + 1] * units.velocity),
     glide: scaled(glide, units.length), state, inPatch,
@@ -139,7 +140,7 @@ export function forcesOn(contacts, first, end, isOn) {
 export function noContacts(frameCount) {
   const none = () => new Float32Array(0);
   return {
-    start: new Uint32Array(frameCount + 1), geometryA: new Uint32Array(0), geometryB: new Uint32Array(0), pointUnits: new Float64Array(0),
+    start: new Uint32Array(frameCount + 1), link: new Int32Array(0), geometryA: new Uint32Array(0), geometryB: new Uint32Array(0), pointUnits: new Float64Array(0),
     point: none(), normal: none(), force: none(), gap: none(), slip: none(), glide: none(), state: new Uint8Array(0), inPatch: new Uint8Array(0),
   };
 }

@@ -10,7 +10,7 @@ import { decodePatches, noPatches } from "./patches.js";
 /** Numbers of a body in a frame: position 0 to 2, rotation w x y z 3 to 6, velocity 7 to 9, angular velocity 10 to 12. */
 export const BODY_NUMBERS = 13;
 
-/** @typedef {{ length: number, rotation: number, velocity: number, angular_velocity: number, force: number, normal: number }} Units */
+/** @typedef {{ length: number, rotation: number, velocity: number, angular_velocity: number, force: number, normal: number, pressure?: number }} Units */
 
 /**
  * Consecutive frames.
@@ -23,6 +23,7 @@ export const BODY_NUMBERS = 13;
  * @property {Float32Array} turns  (count x turning nodes x 4) w x y z
  * @property {Float32Array | null} values  (count x coloured nodes); null: none
  * @property {number} low  the least of these @property {number} high  the largest
+ * @property {Float32Array | null} [camera]  of the script (camera.js)
  * @property {Uint8Array} contactBytes
  * @property {Uint8Array} patchBytes
  * @property {Uint8Array} lineBytes

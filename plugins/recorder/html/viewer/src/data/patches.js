@@ -35,6 +35,31 @@ function readFaces(reader, frameCount, contactStart) {
   return { first, face: Uint32Array.from(face), corner: Uint32Array.from(corner), contact: Uint32Array.from(contact) };
 }
 
+/** As recordings without a unit of pressure have them: differences from corner to corner, and floats. */
+function cornersByThemselves(points, pressures) {
+  return (face, begin, end, put) => {
+    for (let k = begin; k < end; k++) put(k, [points.s(), points.s(), points.s()], pressures.f32());
+  };
+}
+
+/** Differences to the face of the linked contact, where that has as many corners. */
+function cornersByLinks(contacts, contact, corner, points, pressures) {
+  const fromLast = new Float64Array(3 * corner.at(-1)), number = new Int32Array(corner.at(-1));
+  const faceOf = new Int32Array(contacts.state.length).fill(-1), float = new DataView(new ArrayBuffer(4));
+  return (face, begin, end, put) => {
+    const linked = contacts.link[contact[face]], before = linked < 0 ? -1 : faceOf[linked];
+    const same = before >= 0 && corner[before + 1] - corner[before] === end - begin;
+    faceOf[contact[face]] = face;
+    for (let k = begin, last = 0; k < end; last = number[k++]) {
+      const old = same ? corner[before] + k - begin : -1;
+      for (let c = 0; c < 3; c++) fromLast[3 * k + c] = points.s() + (same ? fromLast[3 * old + c] : 0);
+      number[k] = pressures.s() + (same ? number[old] : last);
+      float.setInt32(0, number[k] << 11);
+      put(k, fromLast.subarray(3 * k, 3 * k + 3), float.getFloat32(0));
+    }
+  };
+}
+
 /**
  * @param {Uint8Array} bytes  the three streams
  * @param {number} frameCount
@@ -50,15 +75,16 @@ export function decodePatches(bytes, frameCount, units, contacts) {
   const count = corner.at(-1);
   points.expect(3 * count);
   if (contact.some((k) => k >= contacts.state.length)) throw new Error("a face belongs to no contact");
+  const readCorners = units.pressure ? cornersByLinks(contacts, contact, corner, points, pressures) : cornersByThemselves(points, pressures);
   const point = new Float32Array(3 * count), pressure = new Float32Array(count);
   let largest = 0;
   for (let face = 0; face < contact.length; face++) {
     const at = Array.from(contacts.pointUnits.subarray(3 * contact[face], 3 * contact[face] + 3));
-    for (let k = corner[face]; k < corner[face + 1]; k++) {
-      for (let c = 0; c < 3; c++) point[3 * k + c] = (at[c] += points.s()) * units.length;
-      pressure[k] = pressures.f32();
-      largest = Math.max(largest, pressure[k]);
-    }
+    readCorners(face, corner[face], corner[face + 1], (k, differences, pressed) => {
+      for (let c = 0; c < 3; c++) point[3 * k + c] = (at[c] += differences[c]) * units.length;
+      pressure[k] = pressed;
+      largest = Math.max(largest, pressed);
+    });
   }
   return { first, face: faces, contact, corner, point, pressure, largest };
 }

@@ -3,6 +3,7 @@
 
 import { inflate, inflateJson } from "./blocks.js";
 import { plausible } from "./bytes.js";
+import { decodeCamera } from "./camera.js";
 import { decodeFrames } from "./frames.js";
 import { decodeMesh } from "./meshes.js";
 import { checkScene } from "./scene.js";
@@ -25,9 +26,13 @@ export class Recording {
     });
     checkScene(scene);
     const of = (kind) => blocks.filter((block) => block.kind === kind);
+    blocks.forEach((block, k) => {
+      if (block.kind === "camera" && blocks[k - 1].kind === "frames") blocks[k - 1].camera = block;
+    });
     const recording = new Recording(scene, of("frames"), of("series"));
     recording.cutOff = of("end").length === 0;
     await recording.#readEnd(of("end")[0]);
+    await recording.#readCaptions(of("caption"));
     recording.meshes = await Promise.all(of("mesh").map((block, k) => recording.#readMesh(block, k)));
     await recording.extend();
     return recording;
@@ -47,6 +52,10 @@ export class Recording {
     /** What of the file cannot be read, in the order in which it was found. @type {string[]} */
     this.damage = [];
     this.onDamage = () => {};
+    /** What the script said, and from which frame on. @type {{ frame: number, text: string }[]} */
+    this.captions = [];
+    /** Did the script place a camera? */
+    this.hasCamera = frameBlocks.some((block) => block.camera);
     this.frameBlocks = frameBlocks;
     this.seriesBlocks = seriesBlocks;
     /**
@@ -87,6 +96,18 @@ export class Recording {
     }
   }
 
+  async #readCaptions(blocks) {
+    try {
+      for (const block of blocks) {
+        const { frame, text } = await inflateJson(block);
+        if (!Number.isInteger(frame) || frame < 0 || typeof text !== "string") throw new Error("it is no caption");
+        this.captions.push({ frame, text });
+      }
+    } catch (error) {
+      this.#note(`a caption is damaged (${error.message})`);
+    }
+  }
+
   /** Without it nothing is drawn in its place. */
   async #readMesh(block, number) {
     try {
@@ -116,13 +137,31 @@ export class Recording {
     return this.chunks.at(-1)?.time.at(-1) ?? 0;
   }
 
+  /** What the script said of a time; "": nothing. */
+  captionAt(t) {
+    const frame = this.frameAt(t);
+    return this.captions.findLast((caption) => caption.frame <= frame)?.text ?? "";
+  }
+
+  async #decode(block) {
+    const frames = decodeFrames(await inflate(block), this.shape);
+    frames.camera = null;
+    if (!block.camera) return frames;
+    try {
+      frames.camera = decodeCamera(await inflate(block.camera), frames.count);
+    } catch (error) {
+      this.#note(`the camera at t = ${frames.time[0].toFixed(3)} s is damaged (${error.message})`);
+    }
+    return frames;
+  }
+
   /** Decodes the next block of frames. */
   async extend() {
     if (this.complete) return;
     const block = this.frameBlocks[this.chunks.length];
     const first = this.frameCount;
     try {
-      const frames = decodeFrames(await inflate(block), this.shape);
+      const frames = await this.#decode(block);
       const offset = this.#offsetOf(frames.time[0]);
       const chunk = { first, offset, time: frames.time, frames: null, loading: null, used: 0 };
       this.chunks.push(chunk);
@@ -198,9 +237,9 @@ export class Recording {
     if (!chunk) return null;
     chunk.used = ++this.clock;
     if (!chunk.frames && !chunk.loading) {
-      chunk.loading = inflate(this.frameBlocks[k]).then((payload) => {
+      chunk.loading = this.#decode(this.frameBlocks[k]).then((read) => {
         chunk.loading = null;
-        this.#keep(chunk, decodeFrames(payload, this.shape));
+        this.#keep(chunk, read);
         onLoaded();
       });
     }

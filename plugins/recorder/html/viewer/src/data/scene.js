@@ -47,7 +47,7 @@ function checkColors({ name, unit, range, nodes }, nodeCount) {
 function flawOf(scene) {
   const nodeCount = scene.node_count ?? 0;
   const units = ["length", "rotation", "velocity", "angular_velocity", "force", "normal"];
-  if (!units.every((name) => scene.units?.[name] > 0)) return "its units";
+  if (!units.every((name) => scene.units?.[name] > 0) || !((scene.units.pressure ?? 1) > 0)) return "its units";
   if (!Array.isArray(scene.bodies) || scene.bodies.length === 0 || !scene.bodies.every((body) => body?.name !== undefined)) return "its bodies";
   if (!isCount(nodeCount, MOST_NODES)) return "its number of nodes";
   if (!Array.isArray(scene.geometries)) return "its shapes";

@@ -98,13 +98,15 @@ export class Bodies {
     }
     const material = new THREE.MeshStandardMaterial({ roughness: 0.72, metalness: 0, opacity: alpha, transparent: alpha < 1 });
     material.depthWrite = alpha >= 1;
-    const mesh = new THREE.InstancedMesh(this.triangles.get(shape.key), material, items.length);
+    const triangles = this.triangles.get(shape.key);
+    const mesh = new THREE.InstancedMesh(triangles, material, items.length);
     mesh.frustumCulled = false;
     mesh.castShadow = alpha >= 1;
     mesh.receiveShadow = true;
     mesh.renderOrder = alpha < 1 ? 2 : 0;
     mesh.userData.items = items;
     this.root.add(mesh);
+    if (alpha < 1) this.root.add(nearestOnly(mesh));
     return { mesh, items };
   }
 
@@ -171,6 +173,19 @@ export class Bodies {
     });
     return hit ? { ...hit.object.userData.items[hit.instanceId], distance: hit.distance } : null;
   }
+}
+
+/**
+ * Of translucent shapes the nearest one alone is drawn at each pixel, as in recorder/png, whatever their order: this copy of them is drawn before
+ * all of them and leaves their depth alone.
+ */
+function nearestOnly(mesh) {
+  const depth = new THREE.InstancedMesh(mesh.geometry, new THREE.MeshBasicMaterial({ colorWrite: false }), mesh.count);
+  depth.instanceMatrix = mesh.instanceMatrix;
+  depth.frustumCulled = false;
+  depth.renderOrder = 1;
+  depth.raycast = () => {};
+  return depth;
 }
 
 function nodesOfSurfaces(scene) {

@@ -8,6 +8,7 @@ import { linesOf } from "../data/frames.js";
 const FIRST = 0.5; // how much the first frame counts
 const MOST = 3; // times the diagonal
 const STANDARD = 1; // radius of an empty scene [m]
+const ROOM = 0.35; // diagonals of what is free around it, where robots and grounds are seen too
 
 /** The box around a shape in its own frame. */
 function ownBox(geometry, meshes) {
@@ -19,8 +20,8 @@ function ownBox(geometry, meshes) {
 }
 
 /**
- * A box and a ball that fit the end of the first block of frames, and the first one a little too: what falls into a scene is to be
- * seen, but soon lies in it.
+ * A ball that fits the end of the first block of frames, and the first one a little too: what falls into a scene is to be
+ * seen, but soon lies in it. And a box in it that the camera looks at (lookBoxOf).
  * @param {import("../data/recording.js").Recording} recording @param {import("./poses.js").Poses} poses  are overwritten
  * @returns {{ box: THREE.Box3, sphere: THREE.Sphere, bodyRadius: number }}  bodyRadius: half the diagonal of the median shape that moves, or 0
  */
@@ -28,17 +29,20 @@ export function boundsOf(recording, poses) {
   const [first, settled] = [0, Infinity].map((t) => {
     const moment = recording.momentAt(t, () => {});
     if (moment) poses.set(moment, false);
-    return boxOf(recording, poses, moment);
+    return [boxOf(recording, poses, moment), lookBoxOf(recording, poses, moment)];
   });
-  if (first.isEmpty()) {
+  const [all, look] = [0, 1].map((k) => {
+    settled[k].min.lerp(first[k].min, FIRST);
+    settled[k].max.lerp(first[k].max, FIRST);
+    return settled[k];
+  });
+  if (first[0].isEmpty()) {
     const sphere = new THREE.Sphere(new THREE.Vector3(), STANDARD);
     return { box: sphere.getBoundingBox(new THREE.Box3()), sphere, bodyRadius: 0 };
   }
-  settled.min.lerp(first.min, FIRST);
-  settled.max.lerp(first.max, FIRST);
-  const sphere = settled.getBoundingSphere(new THREE.Sphere());
+  const sphere = all.getBoundingSphere(new THREE.Sphere());
   sphere.radius = Math.max(0.8 * sphere.radius, 1e-3); // the corners of the box are empty
-  return { box: settled, sphere, bodyRadius: bodyRadiusOf(recording) };
+  return { box: look, sphere, bodyRadius: bodyRadiusOf(recording) };
 }
 
 /**
@@ -50,20 +54,38 @@ export function withEnd(recording, poses, box) {
   const moment = recording.momentAt(Infinity, () => {});
   if (!moment) return box;
   poses.set(moment, false);
-  const all = boxOf(recording, poses, moment).union(box), size = new THREE.Vector3();
+  const all = lookBoxOf(recording, poses, moment).union(box), size = new THREE.Vector3();
   return all.getSize(size).length() <= MOST * box.getSize(size).length() ? all : box;
 }
 
+/** Does a shape belong to something that stands on nothing, or to nodes? */
+const isFree = ({ body, node }, scene) => node >= 0 || scene.bodies[body]?.free === true;
+
 function bodyRadiusOf({ scene, meshes }) {
-  const moving = scene.geometries.filter(({ body, type }) => body > 0 && type !== "half_space");
+  const all = scene.geometries.filter(({ body, type }) => body > 0 && type !== "half_space"), free = all.filter((geometry) => isFree(geometry, scene));
+  const moving = free.length > 0 ? free : all;
   const radii = moving.map((geometry) => ownBox(geometry, meshes).getSize(new THREE.Vector3()).length() / 2);
   return median(radii.filter((radius) => radius > 0)) ?? 0;
 }
 
-function boxOf(recording, poses, moment) {
+/**
+ * What the camera looks at: what is free, without anything free what moves, with some room around it, as far as there are shapes: not the whole
+ * reach of a robot, and not all of a table. As in recorder/common/camera_path.c.
+ */
+function lookBoxOf(recording, poses, moment) {
+  const { scene } = recording, all = boxOf(recording, poses, moment);
+  if (scene.bodies.slice(1).some((body) => body.free === undefined)) return all; // of before this was told
+  const free = boxOf(recording, poses, moment, (geometry) => isFree(geometry, scene));
+  const core = free.isEmpty() ? boxOf(recording, poses, moment, ({ body, node }) => body > 0 || node >= 0) : free;
+  if (core.isEmpty()) return all;
+  const room = ROOM * core.getSize(new THREE.Vector3()).length();
+  return core.expandByScalar(room).intersect(all);
+}
+
+function boxOf(recording, poses, moment, chosen = () => true) {
   const box = new THREE.Box3(), pose = new THREE.Matrix4(), ofNode = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
   for (const geometry of recording.scene.geometries) {
-    if (geometry.type === "half_space") continue;
+    if (geometry.type === "half_space" || !chosen(geometry)) continue;
     const [x, y, z, qw, qx, qy, qz] = geometry.pose ?? [0, 0, 0, 1, 0, 0, 0];
     pose.compose(new THREE.Vector3(x, y, z), new THREE.Quaternion(qx, qy, qz, qw), one);
     if (geometry.node >= 0) pose.premultiply(poses.nodeMatrix(geometry.node, ofNode));

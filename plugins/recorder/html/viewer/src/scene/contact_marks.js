@@ -5,9 +5,9 @@
 // has one mark at its center of pressure, with its whole force, unless its faces are asked for.
 
 import * as THREE from "three";
-import { contactsOf, patchesOf } from "../data/frames.js";
-import { partsOf, STATE } from "../data/contacts.js";
-import { keyOf, reportOf, stateOf } from "../data/patch_report.js";
+import { contactsOf } from "../data/frames.js";
+import { STATE } from "../data/contacts.js";
+import { marksOf, merge } from "../data/marks.js";
 import { along, ballGeometry, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
 import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
 
@@ -23,6 +23,13 @@ const FOOT = { [STATE.open]: 0.8, [STATE.stick]: 1.6, [STATE.slip]: 3 };
 /** Length of a head or disc [m]. */
 const tipOf = (slips, width) => (slips ? 1.2 * width : 5 * width);
 
+/** How many contacts of a frame have force. */
+function actingIn({ start, state }, frame) {
+  let count = 0;
+  for (let k = start[frame]; k < start[frame + 1]; k++) count += Number(state[k] !== STATE.open);
+  return count;
+}
+
 /** An arrow that would be longer than it may be has a second head or disc. */
 export class ContactMarks {
   constructor() {
@@ -34,42 +41,25 @@ export class ContactMarks {
     this.rings = new Copies(ringGeometry());
     this.all = [this.shafts, this.heads, this.discs, this.balls, this.rings];
     this.root.add(...this.all.map((copies) => copies.root));
+    this.drawn = this.acting = 0;
   }
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, apart: boolean, faces: boolean, metresPerNewton: number, longest: number, width: number, selected: number, selectedPatch: string }} look
-   *   apart: forces in parts; faces: marks of every face; longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in
+   * @param {{ units: any, apart: boolean, faces: boolean, merged: boolean, near: number, pairOf: (a: number, b: number) => string, metresPerNewton: number, longest: number, width: number, selected: number, selectedPatch: string }} look
+   *   apart: forces in parts; faces: marks of every face; merged: contacts of two bodies that are as near as this [m] are one; pairOf: between which
+   *   bodies two geometries are; longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in
    *   the frame, or -1; selectedPatch: key of a patch, or ""
    */
   show(moment, look) {
     this.all.forEach((copies) => copies.clear());
-    if (moment) {
-      const contacts = contactsOf(moment.frames, look.units);
-      const start = contacts.start[moment.index];
-      for (let k = start; k < contacts.start[moment.index + 1]; k++) {
-        if (look.faces || !contacts.inPatch[k]) this.#addContact(contacts, k, look, k - start === look.selected);
-      }
-      if (!look.faces) this.#addPatches(contacts, patchesOf(moment.frames, look.units), moment.index, look);
-    }
+    const marks = moment ? marksOf(moment.frames, look.units, moment.index, look) : [];
+    const drawn = look.merged && !look.faces ? merge(marks, look.near) : marks;
+    /** How many resultants are drawn, and how many contacts, also faces of patches, act. */
+    this.drawn = drawn.filter(({ state }) => state !== STATE.open).length;
+    this.acting = moment ? actingIn(contactsOf(moment.frames, look.units), moment.index) : 0;
+    for (const mark of drawn) this.#add(mark, look, mark.selected === true);
     this.all.forEach((copies) => copies.show());
-  }
-
-  #addContact(contacts, k, look, selected) {
-    const parts = partsOf(contacts, k);
-    const normal = contacts.normal.subarray(3 * k, 3 * k + 3);
-    this.#add({
-      point: contacts.point.subarray(3 * k, 3 * k + 3), axis: normal, normal: normal.map((value) => value * parts.normal), friction: parts.friction,
-      state: contacts.state[k], foot: !contacts.inPatch[k],
-    }, look, selected);
-  }
-
-  #addPatches(contacts, patches, frame, look) {
-    for (let p = patches.first[frame]; p < patches.first[frame + 1]; p++) {
-      const { center, axis, normal, friction, ...rest } = reportOf(contacts, patches, p);
-      const selected = look.selectedPatch !== "" && keyOf(contacts, patches, frame, p) === look.selectedPatch;
-      this.#add({ point: center, axis, normal, friction, state: stateOf(rest), foot: true }, look, selected);
-    }
   }
 
   /** A foot at the point, unless it has none, and the arrows of the two parts of its force, or one of their sum. */

@@ -3,16 +3,21 @@
 
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { axesOf, distanceOf, distanceToSee } from "../data/camera.js";
 
 /** Directions from which to look: in front, from the right, from above, from behind, from the left, from below. */
 const DIRECTIONS = { front: [0, -1, 0], right: [1, 0, 0], top: [0, 0, 1], back: [0, 1, 0], left: [-1, 0, 0], bottom: [0, 0, -1] };
 const OBLIQUE = [1, -1.5, 0.85];
-const MARGIN = 1.06;
+const FIELD_OF_VIEW = 35; // [deg]
 const MARKS = 0.0022;
 
 export class Stage {
-  /** @param {HTMLCanvasElement} canvas @param {import("./view.js").RecordingView[]} views @param {() => void} onMove */
-  constructor(canvas, views, onMove) {
+  /**
+   * @param {HTMLCanvasElement} canvas @param {import("./view.js").RecordingView[]} views @param {() => void} onMove
+   * @param {() => void} onTaken  someone turns, shifts or places the camera
+   */
+  constructor(canvas, views, onMove, onTaken) {
+    this.onTaken = onTaken;
     this.canvas = canvas;
     this.views = views;
     this.layout = "side";
@@ -26,7 +31,7 @@ export class Stage {
       this.bounds.union(view.bounds);
       this.box.union(view.box);
     }
-    this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 100);
+    this.camera = new THREE.PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
@@ -34,8 +39,8 @@ export class Stage {
     this.controls.addEventListener("change", onMove);
     /** Did someone turn, shift or place the camera? */
     this.moved = false;
-    this.controls.addEventListener("start", () => (this.moved = true));
-    this.lookFrom(OBLIQUE);
+    this.controls.addEventListener("start", () => this.#taken());
+    this.#fit(new THREE.Vector3(...OBLIQUE).normalize());
   }
 
   /** @param {{ background: string }} colours */
@@ -101,42 +106,62 @@ export class Stage {
 
   /** Fits everything into the picture, from a direction. @param {number[]} direction */
   lookFrom(direction) {
+    this.onTaken();
+    this.camera.fov = FIELD_OF_VIEW;
     this.#fit(new THREE.Vector3(...direction).normalize());
   }
 
   /** Makes room for more, and shows it where nobody chose another camera. @param {THREE.Box3[]} boxes */
   include(boxes) {
     for (const box of boxes) this.box.union(box);
-    if (!this.moved) this.fit();
+    if (!this.moved) this.settle();
+  }
+
+  #taken() {
+    this.moved = true;
+    this.onTaken();
   }
 
   /** Fits everything into the picture, from where the camera stands. */
   fit() {
+    this.onTaken();
+    this.settle();
+  }
+
+  /** The same before anybody asked. */
+  settle() {
     this.#fit(this.camera.position.clone().sub(this.controls.target).normalize());
   }
 
-  /** Every corner p of the box around everything, seen from its middle, must lie in the picture: |x| <= (distance - depth) tan. */
   #fit(direction) {
-    const centre = this.box.getCenter(new THREE.Vector3());
+    const centre = this.box.getCenter(new THREE.Vector3()), half = this.box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).add(direction);
     this.controls.update();
     this.camera.updateMatrixWorld();
-    const [right, up, back] = [0, 1, 2].map((c) => new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, c));
+    const [right, up, back] = [0, 1, 2].map((c) => new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, c).toArray());
+    const distance = distanceToSee(half.toArray(), { right, up, back }, (this.camera.fov * Math.PI) / 180, this.#aspect());
+    this.camera.position.copy(centre).addScaledVector(new THREE.Vector3(...back), distance);
+    this.controls.update();
+  }
+
+  #aspect() {
     const [pane] = this.panes();
-    const vertical = Math.tan((this.camera.fov * Math.PI) / 360) / MARGIN;
-    const horizontal = vertical * (pane.height > 0 ? pane.width / pane.height : 1);
-    const needed = cornersOf(this.box).map((corner) => {
-      corner.sub(centre);
-      return corner.dot(back) + Math.max(Math.abs(corner.dot(right)) / horizontal, Math.abs(corner.dot(up)) / vertical);
-    });
-    this.camera.position.copy(centre).addScaledVector(back, Math.max(...needed));
+    return pane.height > 0 ? pane.width / pane.height : 1;
+  }
+
+  /** Takes the camera of the script. @param {import("../data/camera.js").Shot} shot */
+  place(shot) {
+    const { back } = axesOf(shot.azimuth, shot.elevation);
+    this.camera.fov = (shot.field_of_view * 180) / Math.PI;
+    this.controls.target.set(...shot.middle);
+    this.camera.position.set(...back).multiplyScalar(Math.max(distanceOf(shot, this.#aspect()), 1e-3 * this.bounds.radius)).add(this.controls.target);
     this.controls.update();
   }
 
   /** Moves camera and target alike. @param {THREE.Vector3} by */
   shift(by) {
-    this.moved = true;
+    this.#taken();
     if (by.lengthSq() === 0) return;
     this.camera.position.add(by);
     this.controls.target.add(by);
@@ -145,7 +170,7 @@ export class Stage {
 
   /** Turns the camera around its target [rad], and moves it nearer for a factor above 1. */
   turn(left, up, nearer = 1) {
-    this.moved = true;
+    this.#taken();
     this.controls.rotateLeft(left);
     this.controls.rotateUp(up);
     if (nearer !== 1) {
@@ -174,8 +199,4 @@ export class Stage {
     if (seen.z > 1) return null;
     return { x: pane.x + ((seen.x + 1) / 2) * pane.width, y: pane.y + ((1 - seen.y) / 2) * pane.height };
   }
-}
-
-function cornersOf({ min, max }) {
-  return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z));
 }

@@ -2,9 +2,12 @@
 // All that is drawn of one recording.
 
 import * as THREE from "three";
-import { typicalForce, typicalLength, typicalWeight } from "../data/arrow_scale.js";
-import { contactsOf, patchesOf } from "../data/frames.js";
+import { arrowScaleOf, typicalLength, typicalWeight } from "../data/arrow_scale.js";
+import { STATE } from "../data/contacts.js";
+import { patchesOf } from "../data/frames.js";
+import { forceOf, marksOf, merge } from "../data/marks.js";
 import { typicalPressure } from "../data/patch_report.js";
+import { cloudOf } from "../data/scene.js";
 import { Axes } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { boundsOf } from "./bounds.js";
@@ -17,7 +20,8 @@ import { Poses } from "./poses.js";
 import { Surfaces } from "./surfaces.js";
 
 const LONGEST = 4; // lengths of a typical arrow
-const SAMPLED = 8; // blocks whose pressures are looked at, which takes some milliseconds each
+const NEAR = 0.6; // lengths of a typical arrow: contacts of two bodies that are nearer are one arrow
+const SAMPLED = 8; // blocks whose forces and pressures are looked at, which takes some milliseconds each
 
 export class RecordingView {
   /** @param {import("../data/recording.js").Recording} recording @param {THREE.Color} tint  of it as a ghost */
@@ -43,6 +47,8 @@ export class RecordingView {
     /** Of the arrow of a typical force [m], and of arrows per newton; of those of faces. */
     this.arrowLength = typicalLength(bodyRadius, this.bounds.radius);
     this.arrowScale = this.faceArrowScale = this.arrowLength / typicalWeight(scene);
+    const bodyOf = scene.geometries.map(({ body, node }) => (node >= 0 ? `cloud ${cloudOf(scene, node)}` : body ?? 0));
+    this.pairOf = (a, b) => `${bodyOf[a]} ${bodyOf[b]}`;
     /** Pressure at the end of the colours [Pa]; 0: the largest that was seen. */
     this.pressure = 0;
     this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.lines.root, this.axes.root);
@@ -65,29 +71,33 @@ export class RecordingView {
     this.grounds.clear();
     if (ghost) return;
     for (const geometry of this.recording.scene.geometries) {
-      if (geometry.type === "half_space" && (geometry.body ?? 0) === 0) {
+      if (geometry.type === "half_space" && (geometry.body ?? 0) === 0 && (choice === "visual" ? geometry.visual !== false : geometry.collision !== false)) {
         this.grounds.add(makeGround(geometry, this.bounds, colours));
       }
     }
   }
 
-  /** Takes the forces that act at the end as typical, once they are read. */
+  /** Some of the blocks that are read, spread over the recording. */
+  #sampledBlocks() {
+    const known = this.recording.chunks.filter((chunk) => chunk.frames), every = Math.max(1, Math.ceil(known.length / SAMPLED));
+    return known.filter((_, k) => (known.length - 1 - k) % every === 0).map(({ frames }) => frames);
+  }
+
+  /** Takes forces of the whole run as typical, once they are read. */
   scaleArrows() {
-    const { recording } = this, { units } = recording.scene;
-    const frames = recording.lastFrames;
-    if (frames) {
-      const contacts = contactsOf(frames, units);
-      this.arrowScale = this.arrowLength / (typicalForce(contacts, patchesOf(frames, units)) ?? this.arrowLength / this.arrowScale);
-      this.faceArrowScale = this.arrowLength / (typicalForce(contacts) ?? this.arrowLength / this.faceArrowScale);
-    }
+    const { units } = this.recording.scene, { pairOf } = this, blocks = this.#sampledBlocks();
+    const sizes = (faces) => blocks.flatMap((frames) => [...new Set([0, frames.count >> 1, frames.count - 1])].flatMap((frame) => {
+      const marks = marksOf(frames, units, frame, { faces, pairOf });
+      return (faces ? marks : merge(marks, NEAR * this.arrowLength)).filter(({ state }) => state !== STATE.open).map(forceOf);
+    }));
+    this.arrowScale = arrowScaleOf(sizes(false), this.arrowLength) ?? this.arrowScale;
+    this.faceArrowScale = arrowScaleOf(sizes(true), this.arrowLength) ?? this.faceArrowScale;
   }
 
   /** The largest of the pressures that are typical of some blocks, spread over the recording [Pa]; 0: none. */
   findPressure() {
-    const { chunks, scene } = this.recording, known = chunks.filter((chunk) => chunk.frames);
-    const every = Math.max(1, Math.ceil(known.length / SAMPLED));
-    const sampled = known.filter((_, k) => (known.length - 1 - k) % every === 0);
-    return Math.max(0, ...sampled.map(({ frames }) => typicalPressure(patchesOf(frames, scene.units)) ?? 0));
+    const { units } = this.recording.scene;
+    return Math.max(0, ...this.#sampledBlocks().map((frames) => typicalPressure(patchesOf(frames, units)) ?? 0));
   }
 
   /** Length of arrows [m/N], of whole patches or of their faces. */
@@ -122,7 +132,7 @@ export class RecordingView {
     this.surfaces.place(this.poses, range);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, apart: options.apart, faces: options.faces, metresPerNewton: this.metresPerNewton(options),
+      units, apart: options.apart, faces: options.faces, merged: options.merged, near: NEAR * this.arrowLength, pairOf: this.pairOf, metresPerNewton: this.metresPerNewton(options),
       longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact, selectedPatch: selection.patch,
     });
     this.patches.show(options.patches ? marked : null, units, this.pressure * options.pressureScale, options.faces);

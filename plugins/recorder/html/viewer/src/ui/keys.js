@@ -27,6 +27,8 @@ function actionsOf(app) {
     k: () => options.toggle("constraints"),
     h: () => options.toggle("shadows"),
     m: () => options.toggle("colors"),
+    j: () => options.toggle("merged"),
+    r: () => app.recordings[0].hasCamera && options.toggle("camera"),
     g: () => options.set("geometry", CHOICES[(CHOICES.indexOf(options.get("geometry")) + 1) % CHOICES.length]),
     f: () => options.toggle("follow"),
     n: (event) => app.selectNext(event.shiftKey ? -1 : 1),

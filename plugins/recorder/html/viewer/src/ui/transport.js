@@ -26,7 +26,7 @@ export class Transport {
     this.now = el("span", { class: "now" });
     this.frame = el("span", { class: "frame" });
     this.root = el("div", { class: "transport", role: "group", "aria-label": "Playback" },
-      this.back, this.play, this.forward, this.loop, this.scrub,
+      this.back, this.play, this.forward, this.loop, el("div", { class: "track" }, this.scrub, app.caption.marks),
       el("output", { class: "clock" }, this.now, this.frame), this.speed,
       el("label", { class: "check", title: "Move smoothly between frames (I)" }, this.smooth, "smooth"));
   }

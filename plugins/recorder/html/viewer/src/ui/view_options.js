@@ -2,13 +2,13 @@
 // What of the scene is shown, and from where.
 
 import { PRESSURE_GRADIENT } from "../scene/palette.js";
-import { el } from "./dom.js";
+import { el, setPressed } from "./dom.js";
 import { withUnit } from "./numbers.js";
 
 const CHOICES = { visual: "visual", collision: "collision", both: "both" };
 const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
-  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["constraints", "constraints", "K"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
+  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["merged", "resultants", "J"], ["constraints", "constraints", "K"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
 const COLORS = ["colors", "colors", "M"]; // of nodes, where there are some
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
@@ -44,6 +44,7 @@ export class ViewOptions {
       oninput: () => options.set("arrowScale", 10 ** Number(this.scale.value)),
     });
     this.normal = sign("normal", "normal part");
+    this.shown = el("p", { class: "muted" });
     this.length = el("span", { class: "muted" });
     this.pressure = el("div", { class: "legend pressure", hidden: true });
     this.most = el("span");
@@ -70,18 +71,21 @@ export class ViewOptions {
     const forces = el("i", { class: "bar" });
     forces.style.background = PRESSURE_GRADIENT;
     this.lines.append(sign("open", "slack"), "0", forces, this.mostForce);
+    this.script = app.recordings[0].hasCamera ? el("button", { type: "button", title: "the camera of the script (R)", onclick: () => options.toggle("camera") }, "script") : null;
     const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
     this.root = el("div", { class: "stack" },
       layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), 
-      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.pressure, this.colors, this.lines,
+      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.shown, this.pressure, this.colors, this.lines,
       el("label", { class: "row" }, "arrows", this.scale, this.length),
       el("div", { class: "buttons small", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
-        el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit")));
+        el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit"), this.script));
   }
 
   update() {
     const { options, views } = this.app;
     this.parts.forEach((part) => part.update());
+    if (this.script) setPressed(this.script, options.get("camera"));
+    this.shown.textContent = shownOf(views);
     this.scale.value = Math.log10(options.get("arrowScale"));
     const newtons = 0.1 / views[0].metresPerNewton(options.values);
     this.length.textContent = `10 cm: ${withUnit(Number(newtons.toPrecision(2)), "N")}`;
@@ -116,6 +120,12 @@ export class ViewOptions {
     this.most.textContent = `${withUnit(Number(end.toPrecision(3)), "Pa")}${largest > 1.005 * end ? " and more" : ""}`;
     this.most.title = `the largest that was shown: ${withUnit(largest, "Pa")}`;
   }
+}
+
+/** "48 arrows for 720 contacts", where some are drawn as one. @param {import("../scene/view.js").RecordingView[]} views */
+function shownOf(views) {
+  const [drawn, acting] = ["drawn", "acting"].map((name) => views.reduce((sum, view) => sum + view.contacts[name], 0));
+  return drawn < acting ? `${drawn} ${drawn === 1 ? "arrow" : "arrows"} for ${acting} contacts with force` : "";
 }
 
 /** Of the legend: shape and colour of what sticks, slips, ... */
