@@ -5,6 +5,7 @@
 #include "jordan.h"
 #include "system.h"
 
+
 STN_KERNEL_INLINE jordan load(const double *x, size_t stride, size_t i) {
     return (jordan){x[i], x[i + stride], x[i + 2 * stride]};
 }
@@ -20,11 +21,24 @@ STN_KERNEL_INLINE jordan with_friction(const ipm_cones *c, size_t i, jordan x) {
     return (jordan){c->mu[i] * x.t1, c->mu[i + (size_t)c->stride] * x.t2, x.n};
 }
 
-/// B^-1 x.
-STN_KERNEL_INLINE jordan divide(const double *inverse, size_t n, size_t i, jordan x) {
-    const double *B = inverse + i;
-    return (jordan){B[0] * x.t1 + B[n] * x.t2 + B[3 * n] * x.n, B[n] * x.t1 + B[2 * n] * x.t2 + B[4 * n] * x.n,
-                    B[3 * n] * x.t1 + B[4 * n] * x.t2 + B[5 * n] * x.n};
+/// F^T x or F x for the axes of the frame of a lane: (h e, h), (e turned, 0), (-h e, h), h = 1/sqrt(2).
+STN_KERNEL_INLINE jordan into_frame(const ipm_cones *c, size_t i, jordan x) {
+    const double e1 = c->slip[i], e2 = c->slip[i + (size_t)c->stride], h = sqrt(0.5);
+    const double along = e1 * x.t1 + e2 * x.t2;
+    return (jordan){h * (x.n + along), e1 * x.t2 - e2 * x.t1, h * (x.n - along)};
+}
+STN_KERNEL_INLINE jordan out_of_frame(const ipm_cones *c, size_t i, jordan y) {
+    const double e1 = c->slip[i], e2 = c->slip[i + (size_t)c->stride], h = sqrt(0.5), along = h * (y.t1 - y.n);
+    return (jordan){along * e1 - y.t2 * e2, along * e2 + y.t2 * e1, h * (y.t1 + y.n)};
+}
+
+/// B^-1 x in the frame, for x in the frame.
+STN_KERNEL_INLINE jordan divide(const ipm_cones *c, size_t i, jordan x) {
+    const size_t n = (size_t)c->stride;
+    const double *L = c->L + i, *d = c->d + i;
+    double a = x.t1, b = x.t2 - L[0] * a, e = (x.n - L[n] * a - L[2 * n] * b) * d[2 * n];
+    b = b * d[n] - L[2 * n] * e;
+    return (jordan){a * d[0] - L[0] * b - L[n] * e, b, e};
 }
 
 STN_KERNEL void ipm_cones_begin(const ipm_cones *c, double centre) {
@@ -51,33 +65,34 @@ STN_KERNEL void ipm_cones_impulses(const ipm_cones *c) {
     }
 }
 
-/// B^-1 and T B^-1 T by L D L^T in the frame of the scaling, where T R T is small beside what differs by many digits.
-STN_KERNEL_INLINE void invert(const ipm_cones *c, size_t i, const jordan_scaling *w) {
+/// B in the frame of the scaling as L D L^T, where T R T is small beside what differs by many digits, and T B^-1 T.
+STN_KERNEL_INLINE void factor(const ipm_cones *c, size_t i, const jordan_scaling *w) {
     const size_t n = (size_t)c->stride;
     const double mu1 = c->mu[i], mu2 = c->mu[i + n];
     const double r1 = mu1 * mu1 * c->R[i], r2 = mu2 * mu2 * c->R[i + n], rn = c->R[i + 2 * n];
     const jordan_frame f = jordan_inverse_frame(w);
-    const double x = f.axis[1].t2, y = -f.axis[1].t1, along = r1 * x * x + r2 * y * y;
-    const double mixed = sqrt(0.5) * x * y * (r2 - r1);
-    const double B00 = f.value[0] + 0.5 * (along + rn), B02 = 0.5 * (rn - along), B22 = f.value[2] + 0.5 * (along + rn);
-    const double d0 = 1.0 / B00, l1 = mixed * d0, l2 = B02 * d0;
-    const double d1 = 1.0 / (f.value[1] + r1 * y * y + r2 * x * x - l1 * mixed), l3 = (-mixed - l2 * mixed) * d1;
-    const double d2 = 1.0 / (B22 - l2 * B02 + l3 * (mixed + l2 * mixed));
-    const jordan a = f.axis[0], b = jordan_add(f.axis[1], -l1, a);
-    const jordan e = jordan_add(jordan_add(f.axis[2], -l2, a), -l3, b);
-    double *B = c->inverse + i, *G = c->G + i;
-    B[0] = d0 * a.t1 * a.t1 + d1 * b.t1 * b.t1 + d2 * e.t1 * e.t1;
-    B[n] = d0 * a.t1 * a.t2 + d1 * b.t1 * b.t2 + d2 * e.t1 * e.t2;
-    B[2 * n] = d0 * a.t2 * a.t2 + d1 * b.t2 * b.t2 + d2 * e.t2 * e.t2;
-    B[3 * n] = d0 * a.t1 * a.n + d1 * b.t1 * b.n + d2 * e.t1 * e.n;
-    B[4 * n] = d0 * a.t2 * a.n + d1 * b.t2 * b.n + d2 * e.t2 * e.n;
-    B[5 * n] = d0 * a.n * a.n + d1 * b.n * b.n + d2 * e.n * e.n;
-    G[0] = mu1 * mu1 * B[0];
-    G[n] = mu1 * mu2 * B[n];
-    G[2 * n] = mu2 * mu2 * B[2 * n];
-    G[3 * n] = mu1 * B[3 * n];
-    G[4 * n] = mu2 * B[4 * n];
-    G[5 * n] = B[5 * n];
+    const double e1 = f.slip[0], e2 = f.slip[1], along = r1 * e1 * e1 + r2 * e2 * e2;
+    const double mixed = sqrt(0.5) * e1 * e2 * (r2 - r1), same = 0.5 * (rn - along);
+    const double d0 = 1.0 / (f.value[0] + 0.5 * (along + rn)), l10 = mixed * d0, l20 = same * d0;
+    const double d1 = 1.0 / (f.value[1] + r1 * e2 * e2 + r2 * e1 * e1 - l10 * mixed), l21 = -mixed * (1.0 + l20) * d1;
+    const double d2 = 1.0 / (f.value[2] + 0.5 * (along + rn) - l20 * same + l21 * mixed * (1.0 + l20));
+    c->slip[i] = e1;
+    c->slip[i + n] = e2;
+    store(c->value, n, i, (jordan){f.value[0], f.value[1], f.value[2]});
+    store(c->L, n, i, (jordan){l10, l20, l21});
+    store(c->d, n, i, (jordan){d0, d1, d2});
+    // rows of L^-1 F^T, times T
+    const double h = sqrt(0.5);
+    const jordan a = with_friction(c, i, (jordan){h * e1, h * e2, h});
+    const jordan b = jordan_add(with_friction(c, i, (jordan){-e2, e1, 0.0}), -l10, a);
+    const jordan e = jordan_add(jordan_add(with_friction(c, i, (jordan){-h * e1, -h * e2, h}), -l20, a), -l21, b);
+    double *G = c->G + i;
+    G[0] = d0 * a.t1 * a.t1 + d1 * b.t1 * b.t1 + d2 * e.t1 * e.t1;
+    G[n] = d0 * a.t1 * a.t2 + d1 * b.t1 * b.t2 + d2 * e.t1 * e.t2;
+    G[2 * n] = d0 * a.t2 * a.t2 + d1 * b.t2 * b.t2 + d2 * e.t2 * e.t2;
+    G[3 * n] = d0 * a.t1 * a.n + d1 * b.t1 * b.n + d2 * e.t1 * e.n;
+    G[4 * n] = d0 * a.t2 * a.n + d1 * b.t2 * b.n + d2 * e.t2 * e.n;
+    G[5 * n] = d0 * a.n * a.n + d1 * b.n * b.n + d2 * e.n * e.n;
 }
 
 STN_KERNEL void ipm_cones_scale(const ipm_cones *c, ipm_gap *gap) {
@@ -92,7 +107,7 @@ STN_KERNEL void ipm_cones_scale(const ipm_cones *c, ipm_gap *gap) {
         store(c->root, n, i, w.root);
         store(c->l, n, i, jordan_scale_forth(w.eta, w.root, s));
         c->own[i] = jordan_dot(z, s);
-        invert(c, i, &w);
+        factor(c, i, &w);
     }
     for (int32_t i = 0; i < c->count; i++) {
         gap->sum += c->own[i];
@@ -105,11 +120,11 @@ STN_KERNEL bool ipm_cones_central(const ipm_cones *c, double centre) {
     for (size_t i = 0; i < n; i++) {
         jordan l = load(c->l, n, i), product = jordan_multiply(l, l);
         product.n -= centre;
-        c->own[i] = sqrt(jordan_dot(product, product));
+        c->own[i] = jordan_dot(product, product);
     }
     bool all = true;
     for (int32_t i = 0; i < c->count; i++) {
-        all = all && c->own[i] <= 0.5 * centre;
+        all = all && c->own[i] <= 0.25 * centre * centre;
     }
     return all;
 }
@@ -127,7 +142,8 @@ STN_KERNEL_INLINE void aim(const ipm_cones *c, bool corrected, double centre) {
         jordan pull = jordan_scale_back(eta, root, gain);
         store(c->pull, n, i, pull);
         jordan right = jordan_add(pull, 1.0, load(c->residual, n, i));
-        store(c->gamma, n, i, with_friction(c, i, divide(c->inverse, n, i, right)));
+        jordan z = out_of_frame(c, i, divide(c, i, into_frame(c, i, right)));
+        store(c->gamma, n, i, with_friction(c, i, z));
     }
 }
 
@@ -139,19 +155,31 @@ STN_KERNEL void ipm_cones_aim(const ipm_cones *c, bool corrected, double centre)
     }
 }
 
-STN_KERNEL double ipm_cones_step(const ipm_cones *c) {
+STN_KERNEL_INLINE void step(const ipm_cones *c, bool more) {
     const size_t n = (size_t)c->stride;
     for (size_t i = 0; i < n; i++) {
-        double eta = c->eta[i];
-        jordan root = load(c->root, n, i), pull = load(c->pull, n, i);
-        jordan right = jordan_add(pull, 1.0, load(c->residual, n, i));
-        jordan dz = divide(c->inverse, n, i, jordan_add(right, -1.0, with_friction(c, i, load(c->du, n, i))));
-        // Q(w^1/2) ds = gain - Q(w^-1/2) dz
-        jordan ds = jordan_add(pull, -1.0, jordan_scale_back(eta, root, jordan_scale_back(eta, root, dz)));
+        jordan du = with_friction(c, i, load(c->du, n, i)), value = load(c->value, n, i);
+        jordan from = more ? load(c->ds, n, i) : load(c->pull, n, i), dz = more ? load(c->dz, n, i) : (jordan){0};
+        jordan right = more ? (jordan){-du.t1, -du.t2, -du.n}
+                            : jordan_add(jordan_add(from, 1.0, load(c->residual, n, i)), -1.0, du);
+        jordan y = divide(c, i, into_frame(c, i, right));
+        dz = jordan_add(dz, 1.0, out_of_frame(c, i, y));
+        // ds = pull - Q(w)^-1 dz, where every component of dz has its own digits
+        jordan Dy = {value.t1 * y.t1, value.t2 * y.t2, value.n * y.n};
+        jordan ds = jordan_add(from, -1.0, out_of_frame(c, i, Dy));
         store(c->dz, n, i, dz);
         store(c->ds, n, i, ds);
+        store(c->gamma, n, i, with_friction(c, i, dz));
         double a = jordan_reach(load(c->z, n, i), dz), b = jordan_reach(load(c->s, n, i), ds);
         c->own[i] = a > b ? a : b;
+    }
+}
+
+STN_KERNEL double ipm_cones_step(const ipm_cones *c, bool more) {
+    if (more) {
+        step(c, true);
+    } else {
+        step(c, false);
     }
     double largest = 0.0;
     for (int32_t i = 0; i < c->count; i++) {
@@ -160,9 +188,9 @@ STN_KERNEL double ipm_cones_step(const ipm_cones *c) {
     return largest;
 }
 
-STN_KERNEL void ipm_cones_move(const ipm_cones *c, double step) {
+STN_KERNEL void ipm_cones_move(const ipm_cones *c, double by) {
     for (size_t i = 0; i < 3 * (size_t)c->stride; i++) {
-        c->z[i] += step * c->dz[i];
-        c->s[i] += step * c->ds[i];
+        c->z[i] += by * c->dz[i];
+        c->s[i] += by * c->ds[i];
     }
 }

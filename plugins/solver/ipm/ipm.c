@@ -8,17 +8,18 @@
 //
 // v, s and z follow the same step a. The matrix has the pattern of the Hessian of solver/sap, and the same factor.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/proximal.h"
 #include "system.h"
 
+/// delta of proximal points.
 #define IPM_SHARE 1e-6
+
 typedef struct ipm {
     const stn_problem *problem;
     const stn_solve_control *control;
+    stn_solution *solution;
     stn_solve_info *info;
     augmented H;
     scaled_dual dual; // scales of the tolerances
@@ -27,13 +28,16 @@ typedef struct ipm {
     // padded
     double *v, *v_star, *force, *D, *A_v_star; // D = diag(A)^-1/2
     double *balance;                           // A (v - v*) - J^T gamma - f
-    double *impulse, *mass, *dv;
+    double *impulse, *mass, *dv, *left;
+    double allowed; // |D balance| at which it is done
     double *centre;        // proximal term about it, where an A is singular
     double *compact;       // (nv)
     double *gamma;         // (row_count)
     double *x, *g;         // of `dual`
     double *best_v, *best; // (nv), (row_count) of the least error
     double *scratch;       // (3 nv) of stn_problem_imbalance
+    proximal points;       // where an A is singular
+    stn_status last;       // of the last centre
     double least;          // that error, relative to the tolerance
     int32_t since;         // iterations that have not halved it
 } ipm;
@@ -66,15 +70,15 @@ static bool allocate_all(ipm *m) {
     ipm_cones *c = &m->cones;
     ipm_lines *l = &m->lines;
     const array dofs[] = {{&m->v, 1},     {&m->v_star, 1},  {&m->force, 1},   {&m->D, 1},       {&m->A_v_star, 1},
-                          {&m->mass, 1},  {&m->balance, 1}, {&m->impulse, 1}, {&m->dv, 1},      {&m->centre, 1},
+                          {&m->mass, 1},  {&m->balance, 1}, {&m->impulse, 1}, {&m->dv, 1}, {&m->left, 1},      {&m->centre, 1},
                           {&m->best_v, 1}, {&m->compact, 1}};
     const array lanes[] = {{&c->mu, 2},    {&c->R, 3},        {&c->offset, 3}, {&c->u, 3},    {&c->omega, 1},
                            {&c->z, 3},     {&c->s, 3},        {&c->dz, 3},     {&c->ds, 3},   {&c->residual, 3},
-                           {&c->eta, 1},   {&c->root, 3},     {&c->l, 3},      {&c->pull, 3}, {&c->inverse, 6},
+                           {&c->eta, 1},   {&c->root, 3},     {&c->l, 3},      {&c->pull, 3}, {&c->slip, 2}, {&c->value, 3}, {&c->L, 3}, {&c->d, 3},
                            {&c->gamma, 3}, {&c->du, 3},       {&c->G, 6},      {&c->own, 1}};
     const array rows[] = {{&l->R, 1},        {&l->offset, 1}, {&l->u, 1},    {&l->lo, 1},   {&l->hi, 1},
                           {&l->omega, 1},    {&l->x, 1},      {&l->low, 1},  {&l->high, 1}, {&l->dx, 1},
-                          {&l->dlow, 1},     {&l->dhigh, 1},  {&l->pull, 1}, {&l->du, 1},   {&l->gamma, 1},
+                          {&l->dlow, 1},     {&l->dhigh, 1},  {&l->gain_low, 1}, {&l->gain_high, 1}, {&l->du, 1},   {&l->gamma, 1},
                           {&l->residual, 1}, {&l->G, 1}};
     const array places[] = {{&m->x, 1}, {&m->g, 1}, {&m->best, 1}};
     m->gamma = STN_ARENA(arena, m->problem->row_count + 1, double);
@@ -85,7 +89,7 @@ static bool allocate_all(ipm *m) {
            allocate(arena, m->dual.H.size, STN_COUNT(places), places) && m->gamma != NULL && m->scratch != NULL;
 }
 
-static stn_status pack(ipm *m, const double *v, stn_error *err) {
+static stn_status pack(ipm *m, stn_error *err) {
     const stn_problem *p = m->problem;
     ipm_cones *c = &m->cones;
     ipm_lines *l = &m->lines;
@@ -102,7 +106,6 @@ static stn_status pack(ipm *m, const double *v, stn_error *err) {
     if (!allocate_all(m)) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", p->nv, p->row_count);
     }
-    augmented_pad(&m->H, v, m->v);
     augmented_pad(&m->H, p->v_star, m->v_star);
     if (p->free_impulse != NULL) {
         augmented_pad(&m->H, p->free_impulse, m->force);
@@ -189,6 +192,16 @@ static void find_velocities(const ipm *m) {
     }
 }
 
+/// y += delta D x where an A is singular.
+static void add_proximal(const ipm *m, const double *x, double *y) {
+    for (int32_t b = 0; b < m->H.block_count && m->H.proximal != NULL; b++) {
+        const augmented_block *block = &m->H.blocks[b];
+        for (int32_t i = 0; i < block->n; i++) {
+            y[block->start + i] += m->H.proximal[block->compact + i] * x[block->start + i];
+        }
+    }
+}
+
 typedef struct residual {
     bool done;
     double energy; // of momentum and natural maps [J]
@@ -209,18 +222,19 @@ static residual find_residual(ipm *m) {
         m->balance[k] = m->mass[k] - m->impulse[k] - m->force[k];
         m->mass[k] += m->A_v_star[k];
     }
-    for (int32_t b = 0; b < m->H.block_count && m->H.proximal != NULL; b++) {
-        const augmented_block *block = &m->H.blocks[b];
-        for (int32_t i = 0; i < block->n; i++) {
-            const int32_t k = block->start + i;
-            m->balance[k] += m->H.proximal[block->compact + i] * (m->v[k] - m->centre[k]);
-        }
+    for (int32_t k = 0; k < nx; k++) {
+        m->left[k] = m->v[k] - m->centre[k];
     }
+    add_proximal(m, m->left, m->balance);
     const double momentum = padded_scaled_norm(nx, m->D, m->balance);
-    const double size = fmax(padded_scaled_norm(nx, m->D, m->mass), padded_scaled_norm(nx, m->D, m->impulse));
-    // natural maps, in the scales of `dual`
     const packed *H = &m->dual.H;
     gather(m, false, m->gamma);
+    if (m->H.proximal != NULL) { // impulses that balance cancel to nothing
+        stn_problem_impulse_sizes(p, m->gamma, m->compact);
+        augmented_pad(&m->H, m->compact, m->impulse);
+    }
+    const double size = fmax(padded_scaled_norm(nx, m->D, m->mass), padded_scaled_norm(nx, m->D, m->impulse));
+    // natural maps, in the scales of `dual`
     scaled_dual_enter(&m->dual, m->gamma, m->x);
     scaled_dual_project(&m->dual, m->x); // to the rounding of T z
     gather(m, true, m->gamma);
@@ -236,6 +250,7 @@ static residual find_residual(ipm *m) {
     const dual_residual natural = scaled_dual_residual(&m->dual, true, m->x, m->g);
     const double allowed = fmax(control->tolerance * speed, H->rounding);
     const double bound = control->absolute_tolerance + control->tolerance * size;
+    m->allowed = bound;
     residual out = {.energy = momentum * momentum + natural.size * natural.size,
                     .error = natural.speed / fmax(allowed, 1e-300) + momentum / fmax(bound, 1e-300)};
     out.done = (natural.speed <= allowed || natural.size <= control->absolute_tolerance) && momentum <= bound;
@@ -273,22 +288,56 @@ static stn_status factor(ipm *m, stn_error *err) {
     return status;
 }
 
-/// dv and the steps of the pairs for their `pull`. Returns the step at which the first pair leaves its set.
-static double find_steps(ipm *m) {
-    augmented_jacobian_transposed(&m->H, m->cones.gamma, m->lines.gamma, m->impulse);
+/// x = K^-1 x, padded.
+static void divide(ipm *m, double *x) {
     for (int32_t b = 0; b < m->H.block_count; b++) {
         const augmented_block *block = &m->H.blocks[b];
-        for (int32_t i = 0; i < block->n; i++) {
-            m->compact[block->compact + i] = m->impulse[block->start + i] - m->balance[block->start + i];
-        }
+        memcpy(m->compact + block->compact, x + block->start, (size_t)block->n * sizeof *x);
     }
     augmented_solve(&m->H, m->compact);
     for (int32_t b = 0; b < m->H.block_count; b++) {
         const augmented_block *block = &m->H.blocks[b];
-        memcpy(m->dv + block->start, m->compact + block->compact, (size_t)block->n * sizeof *m->dv);
+        memcpy(x + block->start, m->compact + block->compact, (size_t)block->n * sizeof *x);
     }
-    augmented_jacobian_times(&m->H, m->dv, m->cones.du, m->lines.du);
-    const double a = ipm_cones_step(&m->cones), b = ipm_lines_step(&m->lines), shrink = b <= a ? a : b;
+}
+
+/// dv and the steps of the pairs for their `pull`. Returns the step at which the first pair leaves its set.
+static double find_steps(ipm *m, bool refined) {
+    enum { MOST = 3 };
+    const int32_t nx = m->H.nx;
+    double shrink = 0.0, before = INFINITY;
+    memset(m->dv, 0, (size_t)nx * sizeof *m->dv);
+    for (int32_t k = 0; k < nx; k++) {
+        m->left[k] = -m->balance[k];
+    }
+    augmented_jacobian_transposed(&m->H, m->cones.gamma, m->lines.gamma, m->impulse);
+    for (int32_t k = 0; k < nx; k++) {
+        m->left[k] += m->impulse[k];
+    }
+    for (int32_t r = 0;; r++) {
+        divide(m, m->left);
+        for (int32_t k = 0; k < nx; k++) {
+            m->dv[k] += m->left[k];
+        }
+        augmented_jacobian_times(&m->H, m->left, m->cones.du, m->lines.du);
+        const double of_cones = ipm_cones_step(&m->cones, r > 0), of_lines = ipm_lines_step(&m->lines, r > 0);
+        shrink = of_lines <= of_cones ? of_cones : of_lines;
+        if (!refined || r == MOST) {
+            break;
+        }
+        // A dv - J^T T dz = -balance is what round-off of a large G spoils
+        augmented_mass_times(&m->H, m->dv, m->left);
+        augmented_jacobian_transposed(&m->H, m->cones.gamma, m->lines.gamma, m->impulse);
+        add_proximal(m, m->dv, m->left);
+        for (int32_t k = 0; k < nx; k++) {
+            m->left[k] = m->impulse[k] - m->left[k] - m->balance[k];
+        }
+        const double left = padded_scaled_norm(nx, m->D, m->left);
+        if (!(left > 0.1 * m->allowed) || left > 0.5 * before) {
+            break;
+        }
+        before = left;
+    }
     return shrink <= 0.0 ? (double)INFINITY : 1.0 / shrink;
 }
 
@@ -307,12 +356,12 @@ static stn_status advance(ipm *m, stn_error *err) {
         return status == STN_ERR_NUMERIC ? STN_STALLED : status;
     }
     aim(m, false, 0.0);
-    const double a = fmin(1.0, find_steps(m)), mean = gap.sum / (gap.degree > 0 ? gap.degree : 1);
+    const double a = fmin(1.0, find_steps(m, false)), mean = gap.sum / (gap.degree > 0 ? gap.degree : 1);
     // Impulse and slack of a contact that slides point along one line on the central path only; away from it the natural
     // map falls as the root of the gap, and digits end before it is small.
     const bool central = ipm_cones_central(&m->cones, mean);
-    aim(m, true, fmax((1.0 - a) * (1.0 - a) * (1.0 - a), central ? 0.0 : 0.3) * mean);
-    const double step = fmin(1.0, 0.99 * find_steps(m));
+    aim(m, true, fmax((1.0 - a) * (1.0 - a) * (1.0 - a), central ? 0.0 : 0.1) * mean);
+    const double step = fmin(1.0, 0.99 * find_steps(m, true));
     if (!(step > 1e-8)) { // NaN too
         return STN_STALLED;
     }
@@ -329,22 +378,21 @@ static stn_status advance(ipm *m, stn_error *err) {
 
 // ---------------------------------------------------------------------------------------------------------------- loop
 
-/// From v and the impulses in `gamma` (row_count).
-static stn_status iterate(ipm *m, const double *gamma, stn_error *err) {
+/// Leaves the best in `best_v` and `best`.
+static stn_status loop(ipm *m, stn_error *err) {
     enum { PATIENCE = 30 }; // iterations that do not halve the error
     stn_solve_info *info = m->info;
     m->least = INFINITY;
     m->since = 0;
-    scaled_dual_enter(&m->dual, gamma, m->x);
+    augmented_pad(&m->H, m->solution->v, m->v);
+    scaled_dual_enter(&m->dual, m->solution->gamma, m->x);
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_leave(&m->dual, m->x, m->gamma);
     spread(m, m->gamma);
     find_velocities(m);
     residual r = find_residual(m); // of the start; the method itself begins inside of the cones
     if (!r.done) {
-        const char *K = getenv("KAPPA");
-        double kappa = K ? atof(K) : 1.0;
-        const double pairs = fmax(1.0, m->cones.count + m->lines.count), centre = kappa * r.energy / pairs;
+        const double pairs = fmax(1.0, m->cones.count + m->lines.count), centre = r.energy / pairs;
         ipm_cones_begin(&m->cones, centre);
         ipm_lines_begin(&m->lines, centre);
     }
@@ -368,10 +416,56 @@ static stn_status iterate(ipm *m, const double *gamma, stn_error *err) {
         }
         info->iterations++;
         r = find_residual(m);
-        if (getenv("IPMT")) fprintf(stderr, "  it %d error %.3e\n", info->iterations, r.error);
     }
     info->reason = "residual";
     return STN_OK;
+}
+
+/// From the solution at hand to the best one.
+static stn_status iterate(ipm *m, stn_error *err) {
+    const stn_status status = loop(m, err);
+    if (status >= STN_OK) {
+        augmented_unpad(&m->H, m->best_v, m->solution->v);
+        scaled_dual_leave(&m->dual, m->best, m->solution->gamma);
+    }
+    return status;
+}
+
+/// The problem about the centre x, from the solution at hand: proximal.program.
+static stn_status solve_about(void *self, const double *x, stn_error *err) {
+    ipm *m = self;
+    augmented_pad(&m->H, x, m->centre);
+    m->last = iterate(m, err);
+    m->points.vague = m->points.vague || m->info->iterations >= m->control->max_iterations;
+    return m->last == STN_STALLED ? STN_OK : m->last; // as near as digits allow
+}
+
+/// From centre to centre, until A alone balances.
+static stn_status solve_singular(ipm *m, stn_error *err) {
+    const stn_problem *p = m->problem;
+    double *scale = STN_ARENA(m->control->arena, p->nv + 1, double);
+    if (scale == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs: out of memory", p->nv);
+    }
+    proximal_scale(p, scale);
+    m->points = (proximal){.problem = p,
+                           .control = m->control,
+                           .weight = m->H.proximal,
+                           .scale = scale,
+                           .solution = m->solution,
+                           .program = solve_about,
+                           .self = m};
+    const stn_status status = proximal_solve(&m->points, err);
+    m->info->reason = m->points.reason != NULL ? m->points.reason : m->info->reason;
+    if (status != STN_OK || m->last != STN_OK) {
+        return status != STN_OK ? status : m->last;
+    }
+    const double off =
+        stn_problem_imbalance(p, m->control->singular, m->solution->v, m->solution->gamma, m->scratch);
+    m->info->reason = off <= m->control->tolerance ? m->info->reason : "stagnation";
+    return off <= m->control->tolerance         ? STN_OK
+           : off <= 1e3 * m->control->tolerance ? STN_STALLED
+                                                : STN_NOT_CONVERGED;
 }
 
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -382,18 +476,14 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return stn_fail(err, STN_ERR_UNSUPPORTED,
                         "the problem has no velocities (local form); ipm needs A, J and v_star");
     }
-    ipm m = {.problem = problem, .control = control, .info = info};
-    double mark = phase_mark(control);
-    stn_status status = pack(&m, solution->v, err);
+    ipm m = {.problem = problem, .control = control, .solution = solution, .info = info};
+    const double mark = phase_mark(control);
+    const stn_status status = pack(&m, err);
     phase_note(control, STN_PHASE_SET_UP, mark);
-    if (status == STN_OK) {
-        status = iterate(&m, solution->gamma, err);
+    if (status != STN_OK) {
+        return status;
     }
-    if (status >= STN_OK) {
-        augmented_unpad(&m.H, m.best_v, solution->v);
-        scaled_dual_leave(&m.dual, m.best, solution->gamma);
-    }
-    return status;
+    return control->singular != NULL ? solve_singular(&m, err) : iterate(&m, err);
 }
 
 static const stn_solver_ops ops = {

@@ -74,19 +74,18 @@ STN_KERNEL_INLINE jordan jordan_scale_back(double eta, jordan root, jordan y) {
     return jordan_scale_forth(1.0 / eta, (jordan){-root.t1, -root.t2, root.n}, y);
 }
 
-/// Q(w)^-1 = sum of value[k] axis[k] axis[k]^T, the axes orthonormal: the two directions of the eigenvalues of w, and
-/// the one across. A sum that is formed in this frame keeps the digits of small values beside large ones.
+/// Q(w)^-1 = F diag(value) F^T, the columns of F orthonormal: (h e, h), (e turned by a right angle, 0), (-h e, h), e the
+/// unit vector `slip` of the tangents of w, h = 1/sqrt(2). A sum that is formed in this frame keeps the digits of small
+/// values beside large ones.
 typedef struct jordan_frame {
-    jordan axis[3];
-    double value[3]; // ascending
+    double slip[2], value[3]; // values ascend
 } jordan_frame;
 
 STN_KERNEL_INLINE jordan_frame jordan_inverse_frame(const jordan_scaling *w) {
     double t = jordan_norm(w->unit), inverse = 1.0 / (t > 1e-150 ? t : 1e-150);
-    double x = t > 1e-150 ? w->unit.t1 * inverse : 1.0, y = t > 1e-150 ? w->unit.t2 * inverse : 0.0;
-    double h = sqrt(0.5), f = 1.0 / (w->eta * w->eta), large = w->unit.n + t; // times the small one: 1
-    double square = large * large;
-    return (jordan_frame){{{h * x, h * y, h}, {-y, x, 0.0}, {-h * x, -h * y, h}}, {f / square, f, f * square}};
+    double e1 = t > 1e-150 ? w->unit.t1 * inverse : 1.0, e2 = t > 1e-150 ? w->unit.t2 * inverse : 0.0;
+    double f = 1.0 / (w->eta * w->eta), large = w->unit.n + t, square = large * large; // the small one is 1/large
+    return (jordan_frame){{e1, e2}, {f / square, f, f * square}};
 }
 
 /// How far from x, inside, one can go along d before the cone ends, as 1/step; <= 0 where it does not.

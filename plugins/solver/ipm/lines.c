@@ -78,26 +78,26 @@ void ipm_lines_aim(const ipm_lines *l, bool corrected, double centre) {
         if (l->high[i] >= 0.0) {
             high = gain(l->high[i], l->hi[i] - l->x[i], l->dhigh[i], -l->dx[i], corrected, centre);
         }
-        l->dlow[i] = low; // until the step is known
-        l->dhigh[i] = high;
-        l->pull[i] = low - high;
-        l->gamma[i] = l->G[i] * (l->pull[i] + l->residual[i]);
+        l->gain_low[i] = low;
+        l->gain_high[i] = high;
+        l->gamma[i] = l->G[i] * (low - high + l->residual[i]);
     }
 }
 
-double ipm_lines_step(const ipm_lines *l) {
+double ipm_lines_step(const ipm_lines *l, bool more) {
     double largest = 0.0;
     for (int32_t i = 0; i < l->count; i++) {
-        double dx = l->dx[i] = l->G[i] * (l->pull[i] + l->residual[i] - l->du[i]);
+        double right = more ? 0.0 : l->gain_low[i] - l->gain_high[i] + l->residual[i], dx = l->G[i] * (right - l->du[i]);
+        l->dx[i] = l->gamma[i] = more ? l->dx[i] + dx : dx;
         if (l->low[i] >= 0.0) {
             double room = l->x[i] - l->lo[i];
-            l->dlow[i] -= l->low[i] / room * dx;
-            largest = fmax(largest, fmax(-dx / room, -l->dlow[i] / l->low[i]));
+            l->dlow[i] = l->gain_low[i] - l->low[i] / room * l->dx[i];
+            largest = fmax(largest, fmax(-l->dx[i] / room, -l->dlow[i] / l->low[i]));
         }
         if (l->high[i] >= 0.0) {
             double room = l->hi[i] - l->x[i];
-            l->dhigh[i] += l->high[i] / room * dx;
-            largest = fmax(largest, fmax(dx / room, -l->dhigh[i] / l->high[i]));
+            l->dhigh[i] = l->gain_high[i] + l->high[i] / room * l->dx[i];
+            largest = fmax(largest, fmax(l->dx[i] / room, -l->dhigh[i] / l->high[i]));
         }
     }
     return largest;

@@ -23,8 +23,9 @@ typedef struct ipm_cones {
     double *eta, *root; // scaling of Nesterov and Todd
     double *l;          // z and s in it
     double *pull;       // Q(w^-1/2) of what complementarity is to gain
-    double *inverse;    // (6 x stride) B^-1 by 11, 12, 22, 13, 23, 33; B = Q(w)^-1 + T R T
-    double *gamma, *du; // impulses between lanes and J^T; J dv
+    double *slip, *value; // (2, 3 x stride) the frame of Q(w)^-1, and its values there
+    double *L, *d;        // B = Q(w)^-1 + T R T in that frame: L by 10, 20, 21, and the inverse of D
+    double *gamma, *du; // impulses, or steps of them, for J^T; J dv
     double *G;          // (6 x stride) T B^-1 T
     double *own;        // (stride) of each: what a sum or a maximum is taken over
 } ipm_cones;
@@ -35,7 +36,8 @@ typedef struct ipm_lines {
     double *R, *offset, *u, *lo, *hi, *omega;
     double *x, *low, *high, *dx, *dlow, *dhigh; // low, high: -1 where there is no such bound
     double *residual;                           // low - high - (u + R x)
-    double *pull, *gamma, *du;
+    double *gain_low, *gain_high; // what complementarity is to gain, over the room
+    double *gamma, *du;
     double *G; // 1/(R + slopes of the bounds), 0 where the bounds leave nothing between them
 } ipm_lines;
 
@@ -62,8 +64,8 @@ bool ipm_cones_central(const ipm_cones *c, double centre);
 void ipm_cones_aim(const ipm_cones *c, bool corrected, double centre);
 void ipm_lines_aim(const ipm_lines *l, bool corrected, double centre);
 /// Steps of the pairs for du. Returns 1/(the step at which the first one leaves its set), <= 0: none does.
-double ipm_cones_step(const ipm_cones *c);
-double ipm_lines_step(const ipm_lines *l);
+double ipm_cones_step(const ipm_cones *c, bool more);
+double ipm_lines_step(const ipm_lines *l, bool more);
 void ipm_cones_move(const ipm_cones *c, double step);
 void ipm_lines_move(const ipm_lines *l, double step);
 
