@@ -14,7 +14,7 @@
 #include "system.h"
 
 /// delta of proximal points.
-#define IPM_SHARE 1e-6
+#define IPM_SHARE 1e-5
 
 typedef struct ipm {
     const stn_problem *problem;
@@ -39,6 +39,7 @@ typedef struct ipm {
     proximal points;       // where an A is singular
     stn_status last;       // of the last centre
     double least;          // that error, relative to the tolerance
+    bool enough;           // it is within the tolerances, though not within those of a centre
     int32_t since;         // iterations that have not halved it
 } ipm;
 
@@ -249,15 +250,22 @@ static residual find_residual(ipm *m) {
     }
     const dual_residual natural = scaled_dual_residual(&m->dual, true, m->x, m->g);
     const double allowed = fmax(control->tolerance * speed, H->rounding);
-    const double bound = control->absolute_tolerance + control->tolerance * size;
+    memset(m->left, 0, (size_t)nx * sizeof *m->left);
+    add_proximal(m, m->v, m->left); // a centre may be far: its digits are those of delta D v
+    const double rounding = 1e-14 * padded_scaled_norm(nx, m->D, m->left);
+    const double plain = fmax(control->absolute_tolerance + control->tolerance * size, rounding);
+    // what is left of a balance about a centre must not hide how the balance of A alone moves from centre to centre
+    const double bound = m->H.proximal != NULL ? fmax(0.01 * plain, rounding) : plain;
     m->allowed = bound;
     residual out = {.energy = momentum * momentum + natural.size * natural.size,
                     .error = natural.speed / fmax(allowed, 1e-300) + momentum / fmax(bound, 1e-300)};
-    out.done = (natural.speed <= allowed || natural.size <= control->absolute_tolerance) && momentum <= bound;
+    const bool complementary = natural.speed <= allowed || natural.size <= control->absolute_tolerance;
+    out.done = complementary && momentum <= bound;
     m->since++;
     if (out.done || out.error < m->least) {
         m->since = out.error < 0.5 * m->least ? 0 : m->since;
         m->least = out.error;
+        m->enough = complementary && momentum <= plain;
         memcpy(m->best, m->x, (size_t)H->size * sizeof *m->best);
         memcpy(m->best_v, m->v, (size_t)nx * sizeof *m->best_v);
         m->info->cost = m->H.proximal == NULL && p->free_impulse == NULL ? scaled_dual_cost(&m->dual, m->x, m->g) : (double)NAN;
@@ -411,8 +419,8 @@ static stn_status loop(ipm *m, stn_error *err) {
             return status;
         }
         if (status != STN_OK) { // digits end at some 1e-8 of the speeds; short of that it failed
-            info->reason = "stagnation";
-            return m->least <= 1e4 ? STN_STALLED : STN_NOT_CONVERGED;
+            info->reason = m->enough ? "residual" : "stagnation";
+            return m->enough ? STN_OK : m->least <= 1e4 ? STN_STALLED : STN_NOT_CONVERGED;
         }
         info->iterations++;
         r = find_residual(m);
