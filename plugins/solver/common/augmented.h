@@ -72,7 +72,7 @@ typedef struct augmented {
     augmented_part *parts;
     int64_t panel_size;
     double *panels;
-    double *stacked; // (row_count) between lanes and panels
+    double *stacked;                 // (row_count) between lanes and panels
     int32_t lane_count, lane_stride; // lane_stride: a multiple of STN_LANES
     int32_t *lane_constraint;        // the problem's constraint of each lane
     int32_t line_count, line_stride; // line_stride: a multiple of 8

@@ -5,7 +5,6 @@
 #include "jordan.h"
 #include "system.h"
 
-
 STN_KERNEL_INLINE jordan load(const double *x, size_t stride, size_t i) {
     return (jordan){x[i], x[i + stride], x[i + 2 * stride]};
 }

@@ -29,7 +29,7 @@ typedef struct ipm {
     double *v, *v_star, *force, *D, *A_v_star; // D = diag(A)^-1/2
     double *balance;                           // A (v - v*) - J^T gamma - f
     double *impulse, *mass, *dv, *left;
-    double allowed; // |D balance| at which it is done
+    double allowed;        // |D balance| at which it is done
     double *centre;        // proximal term about it, where an A is singular
     double *compact;       // (nv)
     double *gamma;         // (row_count)
@@ -70,17 +70,18 @@ static bool allocate_all(ipm *m) {
     stn_arena *arena = m->control->arena;
     ipm_cones *c = &m->cones;
     ipm_lines *l = &m->lines;
-    const array dofs[] = {{&m->v, 1},     {&m->v_star, 1},  {&m->force, 1},   {&m->D, 1},       {&m->A_v_star, 1},
-                          {&m->mass, 1},  {&m->balance, 1}, {&m->impulse, 1}, {&m->dv, 1}, {&m->left, 1},      {&m->centre, 1},
-                          {&m->best_v, 1}, {&m->compact, 1}};
-    const array lanes[] = {{&c->mu, 2},    {&c->R, 3},        {&c->offset, 3}, {&c->u, 3},    {&c->omega, 1},
-                           {&c->z, 3},     {&c->s, 3},        {&c->dz, 3},     {&c->ds, 3},   {&c->residual, 3},
-                           {&c->eta, 1},   {&c->root, 3},     {&c->l, 3},      {&c->pull, 3}, {&c->slip, 2}, {&c->value, 3}, {&c->L, 3}, {&c->d, 3},
-                           {&c->gamma, 3}, {&c->du, 3},       {&c->G, 6},      {&c->own, 1}};
-    const array rows[] = {{&l->R, 1},        {&l->offset, 1}, {&l->u, 1},    {&l->lo, 1},   {&l->hi, 1},
-                          {&l->omega, 1},    {&l->x, 1},      {&l->low, 1},  {&l->high, 1}, {&l->dx, 1},
-                          {&l->dlow, 1},     {&l->dhigh, 1},  {&l->gain_low, 1}, {&l->gain_high, 1}, {&l->du, 1},   {&l->gamma, 1},
-                          {&l->residual, 1}, {&l->G, 1}};
+    const array dofs[] = {{&m->v, 1},      {&m->v_star, 1},  {&m->force, 1},   {&m->D, 1},  {&m->A_v_star, 1},
+                          {&m->mass, 1},   {&m->balance, 1}, {&m->impulse, 1}, {&m->dv, 1}, {&m->left, 1},
+                          {&m->centre, 1}, {&m->best_v, 1},  {&m->compact, 1}};
+    const array lanes[] = {{&c->mu, 2},    {&c->R, 3},    {&c->offset, 3}, {&c->u, 3},     {&c->omega, 1},
+                           {&c->z, 3},     {&c->s, 3},    {&c->dz, 3},     {&c->ds, 3},    {&c->residual, 3},
+                           {&c->eta, 1},   {&c->root, 3}, {&c->l, 3},      {&c->pull, 3},  {&c->slip, 2},
+                           {&c->value, 3}, {&c->L, 3},    {&c->d, 3},      {&c->gamma, 3}, {&c->du, 3},
+                           {&c->G, 6},     {&c->own, 1}};
+    const array rows[] = {{&l->R, 1},     {&l->offset, 1},   {&l->u, 1},        {&l->lo, 1},        {&l->hi, 1},
+                          {&l->omega, 1}, {&l->x, 1},        {&l->low, 1},      {&l->high, 1},      {&l->dx, 1},
+                          {&l->dlow, 1},  {&l->dhigh, 1},    {&l->gain_low, 1}, {&l->gain_high, 1}, {&l->du, 1},
+                          {&l->gamma, 1}, {&l->residual, 1}, {&l->G, 1}};
     const array places[] = {{&m->x, 1}, {&m->g, 1}, {&m->best, 1}};
     m->gamma = STN_ARENA(arena, m->problem->row_count + 1, double);
     m->scratch = STN_ARENA(arena, 3 * (size_t)m->problem->nv + 1, double);
@@ -268,7 +269,8 @@ static residual find_residual(ipm *m) {
         m->enough = complementary && momentum <= plain;
         memcpy(m->best, m->x, (size_t)H->size * sizeof *m->best);
         memcpy(m->best_v, m->v, (size_t)nx * sizeof *m->best_v);
-        m->info->cost = m->H.proximal == NULL && p->free_impulse == NULL ? scaled_dual_cost(&m->dual, m->x, m->g) : (double)NAN;
+        m->info->cost =
+            m->H.proximal == NULL && p->free_impulse == NULL ? scaled_dual_cost(&m->dual, m->x, m->g) : (double)NAN;
     }
     return out;
 }
@@ -365,8 +367,8 @@ static stn_status advance(ipm *m, stn_error *err) {
     }
     aim(m, false, 0.0);
     const double a = fmin(1.0, find_steps(m, false)), mean = gap.sum / (gap.degree > 0 ? gap.degree : 1);
-    // Impulse and slack of a contact that slides point along one line on the central path only; away from it the natural
-    // map falls as the root of the gap, and digits end before it is small.
+    // Impulse and slack of a contact that slides point along one line on the central path only; away from it the
+    // natural map falls as the root of the gap, and digits end before it is small.
     const bool central = ipm_cones_central(&m->cones, mean);
     aim(m, true, fmax((1.0 - a) * (1.0 - a) * (1.0 - a), central ? 0.0 : 0.1) * mean);
     const double step = fmin(1.0, 0.99 * find_steps(m, true));
@@ -407,8 +409,9 @@ static stn_status loop(ipm *m, stn_error *err) {
     m->since = 0;
     while (!r.done) {
         if (!isfinite(r.error)) {
-            return stn_fail(err, STN_ERR_NUMERIC, "iteration %d: the residual is %g: numbers of the problem are too large",
-                            info->iterations, r.error);
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "iteration %d: the residual is %g: numbers of the problem are too large", info->iterations,
+                            r.error);
         }
         if (info->iterations >= m->control->max_iterations) {
             info->reason = "iterations";
@@ -468,22 +471,15 @@ static stn_status solve_singular(ipm *m, stn_error *err) {
     if (status != STN_OK || m->last != STN_OK) {
         return status != STN_OK ? status : m->last;
     }
-    const double off =
-        stn_problem_imbalance(p, m->control->singular, m->solution->v, m->solution->gamma, m->scratch);
+    const double off = stn_problem_imbalance(p, m->control->singular, m->solution->v, m->solution->gamma, m->scratch);
     m->info->reason = off <= m->control->tolerance ? m->info->reason : "stagnation";
-    return off <= m->control->tolerance         ? STN_OK
-           : off <= 1e3 * m->control->tolerance ? STN_STALLED
-                                                : STN_NOT_CONVERGED;
+    return off <= m->control->tolerance ? STN_OK : off <= 1e3 * m->control->tolerance ? STN_STALLED : STN_NOT_CONVERGED;
 }
 
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)self;
     *info = (stn_solve_info){.cost = NAN, .reason = ""};
-    if (problem->form != STN_FORM_GLOBAL) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED,
-                        "the problem has no velocities (local form); ipm needs A, J and v_star");
-    }
     ipm m = {.problem = problem, .control = control, .solution = solution, .info = info};
     const double mark = phase_mark(control);
     const stn_status status = pack(&m, err);

@@ -74,9 +74,9 @@ STN_KERNEL_INLINE jordan jordan_scale_back(double eta, jordan root, jordan y) {
     return jordan_scale_forth(1.0 / eta, (jordan){-root.t1, -root.t2, root.n}, y);
 }
 
-/// Q(w)^-1 = F diag(value) F^T, the columns of F orthonormal: (h e, h), (e turned by a right angle, 0), (-h e, h), e the
-/// unit vector `slip` of the tangents of w, h = 1/sqrt(2). A sum that is formed in this frame keeps the digits of small
-/// values beside large ones.
+/// Q(w)^-1 = F diag(value) F^T, the columns of F orthonormal: (h e, h), (e turned by a right angle, 0), (-h e, h), e
+/// the unit vector `slip` of the tangents of w, h = 1/sqrt(2). A sum that is formed in this frame keeps the digits of
+/// small values beside large ones.
 typedef struct jordan_frame {
     double slip[2], value[3]; // values ascend
 } jordan_frame;

@@ -87,7 +87,8 @@ void ipm_lines_aim(const ipm_lines *l, bool corrected, double centre) {
 double ipm_lines_step(const ipm_lines *l, bool more) {
     double largest = 0.0;
     for (int32_t i = 0; i < l->count; i++) {
-        double right = more ? 0.0 : l->gain_low[i] - l->gain_high[i] + l->residual[i], dx = l->G[i] * (right - l->du[i]);
+        double right = more ? 0.0 : l->gain_low[i] - l->gain_high[i] + l->residual[i],
+               dx = l->G[i] * (right - l->du[i]);
         l->dx[i] = l->gamma[i] = more ? l->dx[i] + dx : dx;
         if (l->low[i] >= 0.0) {
             double room = l->x[i] - l->lo[i];

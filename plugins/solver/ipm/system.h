@@ -19,15 +19,15 @@ typedef struct ipm_cones {
     double *R, *offset, *u; // (3 x stride) offset = b - v_hat
     double *omega;          // (stride) mean of the diagonal of W
     double *z, *s, *dz, *ds;
-    double *residual;   // s - T (u + R gamma)
-    double *eta, *root; // scaling of Nesterov and Todd
-    double *l;          // z and s in it
-    double *pull;       // Q(w^-1/2) of what complementarity is to gain
+    double *residual;     // s - T (u + R gamma)
+    double *eta, *root;   // scaling of Nesterov and Todd
+    double *l;            // z and s in it
+    double *pull;         // Q(w^-1/2) of what complementarity is to gain
     double *slip, *value; // (2, 3 x stride) the frame of Q(w)^-1, and its values there
     double *L, *d;        // B = Q(w)^-1 + T R T in that frame: L by 10, 20, 21, and the inverse of D
-    double *gamma, *du; // impulses, or steps of them, for J^T; J dv
-    double *G;          // (6 x stride) T B^-1 T
-    double *own;        // (stride) of each: what a sum or a maximum is taken over
+    double *gamma, *du;   // impulses, or steps of them, for J^T; J dv
+    double *G;            // (6 x stride) T B^-1 T
+    double *own;          // (stride) of each: what a sum or a maximum is taken over
 } ipm_cones;
 
 /// The rows with bounds by lines.
@@ -36,7 +36,7 @@ typedef struct ipm_lines {
     double *R, *offset, *u, *lo, *hi, *omega;
     double *x, *low, *high, *dx, *dlow, *dhigh; // low, high: -1 where there is no such bound
     double *residual;                           // low - high - (u + R x)
-    double *gain_low, *gain_high; // what complementarity is to gain, over the room
+    double *gain_low, *gain_high;               // what complementarity is to gain, over the room
     double *gamma, *du;
     double *G; // 1/(R + slopes of the bounds), 0 where the bounds leave nothing between them
 } ipm_lines;
