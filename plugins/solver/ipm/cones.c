@@ -51,7 +51,10 @@ STN_KERNEL void ipm_cones_begin(const ipm_cones *c, double centre) {
         double t2 = gamma.t2 / (mu2 > 0.0 ? mu2 : (double)INFINITY), t = sqrt(t1 * t1 + t2 * t2);
         double share = t > limit ? limit / t : 1.0;
         jordan x = {share * t1 - mu1 * g.t1 / omega, share * t2 - mu2 * g.t2 / omega, limit - g.n / omega};
-        jordan_central_pair(x, omega, centre, &z, &s);
+        const jordan_scaling w = jordan_central_pair(x, omega, centre, &z, &s);
+        c->eta[i] = w.eta;
+        store(c->unit, n, i, w.unit);
+        store(c->l, n, i, (jordan){0.0, 0.0, sqrt(centre)});
         store(c->z, n, i, z);
         store(c->s, n, i, s);
     }
@@ -68,7 +71,8 @@ STN_KERNEL void ipm_cones_impulses(const ipm_cones *c) {
 STN_KERNEL_INLINE void factor(const ipm_cones *c, size_t i, const jordan_scaling *w) {
     const size_t n = (size_t)c->stride;
     const double mu1 = c->mu[i], mu2 = c->mu[i + n];
-    const double r1 = mu1 * mu1 * c->R[i], r2 = mu2 * mu2 * c->R[i + n], rn = c->R[i + 2 * n];
+    const double more = IPM_LEAST * c->omega[i];
+    const double r1 = mu1 * mu1 * (c->R[i] + more), r2 = mu2 * mu2 * (c->R[i + n] + more), rn = c->R[i + 2 * n] + more;
     const jordan_frame f = jordan_inverse_frame(w);
     const double e1 = f.slip[0], e2 = f.slip[1], along = r1 * e1 * e1 + r2 * e2 * e2;
     const double mixed = sqrt(0.5) * e1 * e2 * (r2 - r1), same = 0.5 * (rn - along);
@@ -98,14 +102,11 @@ STN_KERNEL void ipm_cones_scale(const ipm_cones *c, ipm_gap *gap) {
     const size_t n = (size_t)c->stride;
     for (size_t i = 0; i < n; i++) {
         jordan z = load(c->z, n, i), s = load(c->s, n, i), u = load(c->u, n, i), R = load(c->R, n, i);
-        jordan gamma = with_friction(c, i, z);
+        jordan gamma = with_friction(c, i, z), l = load(c->l, n, i);
         jordan g = {u.t1 + R.t1 * gamma.t1, u.t2 + R.t2 * gamma.t2, u.n + R.n * gamma.n};
         store(c->residual, n, i, jordan_add(s, -1.0, with_friction(c, i, g)));
-        const jordan_scaling w = jordan_scale(z, s);
-        c->eta[i] = w.eta;
-        store(c->root, n, i, w.root);
-        store(c->l, n, i, jordan_scale_forth(w.eta, w.root, s));
-        c->own[i] = jordan_dot(z, s);
+        c->own[i] = jordan_dot(l, l); // z.s
+        const jordan_scaling w = {c->eta[i], load(c->unit, n, i)};
         factor(c, i, &w);
     }
     for (int32_t i = 0; i < c->count; i++) {
@@ -128,21 +129,28 @@ STN_KERNEL bool ipm_cones_central(const ipm_cones *c, double centre) {
     return all;
 }
 
+/// The roots of `value`, which are Q(w^-1/2) in the frame.
+STN_KERNEL_INLINE jordan roots(const ipm_cones *c, size_t i) {
+    jordan value = load(c->value, (size_t)c->stride, i);
+    return (jordan){sqrt(value.t1), sqrt(value.t2), sqrt(value.n)};
+}
+
+STN_KERNEL_INLINE jordan times(jordan x, jordan y) { // component by component
+    return (jordan){x.t1 * y.t1, x.t2 * y.t2, x.n * y.n};
+}
+
 STN_KERNEL_INLINE void aim(const ipm_cones *c, bool corrected, double centre) {
     const size_t n = (size_t)c->stride;
     for (size_t i = 0; i < n; i++) {
-        double eta = c->eta[i];
-        jordan l = load(c->l, n, i), root = load(c->root, n, i), gain = {-l.t1, -l.t2, -l.n}; // l \ (-l o l)
+        jordan l = load(c->l, n, i), gain = {-l.t1, -l.t2, -l.n}; // l \ (-l o l)
         if (corrected) {
-            jordan ds = jordan_scale_forth(eta, root, load(c->ds, n, i));
-            jordan product = jordan_multiply(ds, jordan_scale_back(eta, root, load(c->dz, n, i)));
+            jordan product = jordan_multiply(load(c->ds_l, n, i), load(c->dz_l, n, i));
             gain = jordan_add(gain, -1.0, jordan_divide(l, (jordan){product.t1, product.t2, product.n - centre}));
         }
-        jordan pull = jordan_scale_back(eta, root, gain);
-        store(c->pull, n, i, pull);
-        jordan right = jordan_add(pull, 1.0, load(c->residual, n, i));
-        jordan z = out_of_frame(c, i, divide(c, i, into_frame(c, i, right)));
-        store(c->gamma, n, i, with_friction(c, i, z));
+        store(c->gain, n, i, gain);
+        jordan pull = times(roots(c, i), into_frame(c, i, gain)); // Q(w^-1/2) of it
+        jordan right = jordan_add(pull, 1.0, into_frame(c, i, load(c->residual, n, i)));
+        store(c->gamma, n, i, with_friction(c, i, out_of_frame(c, i, divide(c, i, right))));
     }
 }
 
@@ -154,22 +162,29 @@ STN_KERNEL void ipm_cones_aim(const ipm_cones *c, bool corrected, double centre)
     }
 }
 
+/// Components in the frame have digits of their own, however much the values there differ.
 STN_KERNEL_INLINE void step(const ipm_cones *c, bool more) {
     const size_t n = (size_t)c->stride;
     for (size_t i = 0; i < n; i++) {
-        jordan du = with_friction(c, i, load(c->du, n, i)), value = load(c->value, n, i);
-        jordan from = more ? load(c->ds, n, i) : load(c->pull, n, i), dz = more ? load(c->dz, n, i) : (jordan){0};
-        jordan right = more ? (jordan){-du.t1, -du.t2, -du.n}
-                            : jordan_add(jordan_add(from, 1.0, load(c->residual, n, i)), -1.0, du);
-        jordan y = divide(c, i, into_frame(c, i, right));
+        jordan du = with_friction(c, i, load(c->du, n, i)), gain = load(c->gain, n, i), root = roots(c, i), y;
+        jordan dz = {0.0, 0.0, 0.0}, dz_l = {0.0, 0.0, 0.0};
+        if (more) {
+            dz = load(c->dz, n, i);
+            dz_l = load(c->dz_l, n, i);
+            y = divide(c, i, into_frame(c, i, (jordan){-du.t1, -du.t2, -du.n}));
+        } else {
+            jordan rest = into_frame(c, i, jordan_add(load(c->residual, n, i), -1.0, du));
+            y = divide(c, i, jordan_add(rest, 1.0, times(root, into_frame(c, i, gain))));
+        }
         dz = jordan_add(dz, 1.0, out_of_frame(c, i, y));
-        // ds = pull - Q(w)^-1 dz, where every component of dz has its own digits
-        jordan Dy = {value.t1 * y.t1, value.t2 * y.t2, value.n * y.n};
-        jordan ds = jordan_add(from, -1.0, out_of_frame(c, i, Dy));
+        dz_l = jordan_add(dz_l, 1.0, out_of_frame(c, i, times(root, y)));
+        jordan l = load(c->l, n, i), ds_l = jordan_add(gain, -1.0, dz_l);
         store(c->dz, n, i, dz);
-        store(c->ds, n, i, ds);
+        store(c->dz_l, n, i, dz_l);
+        store(c->ds_l, n, i, ds_l);
+        store(c->ds, n, i, out_of_frame(c, i, times(root, into_frame(c, i, ds_l))));
         store(c->gamma, n, i, with_friction(c, i, dz));
-        double a = jordan_reach(load(c->z, n, i), dz), b = jordan_reach(load(c->s, n, i), ds);
+        double a = jordan_reach(l, dz_l), b = jordan_reach(l, ds_l);
         c->own[i] = a > b ? a : b;
     }
 }
@@ -188,8 +203,15 @@ STN_KERNEL double ipm_cones_step(const ipm_cones *c, bool more) {
 }
 
 STN_KERNEL void ipm_cones_move(const ipm_cones *c, double by) {
-    for (size_t i = 0; i < 3 * (size_t)c->stride; i++) {
-        c->z[i] += by * c->dz[i];
-        c->s[i] += by * c->ds[i];
+    const size_t n = (size_t)c->stride;
+    for (size_t i = 0; i < n; i++) {
+        store(c->z, n, i, jordan_add(load(c->z, n, i), by, load(c->dz, n, i)));
+        store(c->s, n, i, jordan_add(load(c->s, n, i), by, load(c->ds, n, i)));
+        jordan_scaling w = {c->eta[i], load(c->unit, n, i)};
+        jordan l = load(c->l, n, i), a = jordan_add(l, by, load(c->dz_l, n, i));
+        jordan_follow(&w, a, jordan_add(l, by, load(c->ds_l, n, i)), &l);
+        c->eta[i] = w.eta;
+        store(c->unit, n, i, w.unit);
+        store(c->l, n, i, l);
     }
 }

@@ -73,15 +73,15 @@ static bool allocate_all(ipm *m) {
     const array dofs[] = {{&m->v, 1},      {&m->v_star, 1},  {&m->force, 1},   {&m->D, 1},  {&m->A_v_star, 1},
                           {&m->mass, 1},   {&m->balance, 1}, {&m->impulse, 1}, {&m->dv, 1}, {&m->left, 1},
                           {&m->centre, 1}, {&m->best_v, 1},  {&m->compact, 1}};
-    const array lanes[] = {{&c->mu, 2},    {&c->R, 3},    {&c->offset, 3}, {&c->u, 3},     {&c->omega, 1},
-                           {&c->z, 3},     {&c->s, 3},    {&c->dz, 3},     {&c->ds, 3},    {&c->residual, 3},
-                           {&c->eta, 1},   {&c->root, 3}, {&c->l, 3},      {&c->pull, 3},  {&c->slip, 2},
-                           {&c->value, 3}, {&c->L, 3},    {&c->d, 3},      {&c->gamma, 3}, {&c->du, 3},
-                           {&c->G, 6},     {&c->own, 1}};
-    const array rows[] = {{&l->R, 1},     {&l->offset, 1},   {&l->u, 1},        {&l->lo, 1},        {&l->hi, 1},
-                          {&l->omega, 1}, {&l->x, 1},        {&l->low, 1},      {&l->high, 1},      {&l->dx, 1},
-                          {&l->dlow, 1},  {&l->dhigh, 1},    {&l->gain_low, 1}, {&l->gain_high, 1}, {&l->du, 1},
-                          {&l->gamma, 1}, {&l->residual, 1}, {&l->G, 1}};
+    const array lanes[] = {{&c->mu, 2},    {&c->R, 3},    {&c->offset, 3}, {&c->u, 3},    {&c->omega, 1},
+                           {&c->z, 3},     {&c->s, 3},    {&c->dz, 3},     {&c->ds, 3},   {&c->residual, 3},
+                           {&c->eta, 1},   {&c->unit, 3}, {&c->l, 3},      {&c->gain, 3}, {&c->dz_l, 3},
+                           {&c->ds_l, 3},  {&c->slip, 2}, {&c->value, 3},  {&c->L, 3},    {&c->d, 3},
+                           {&c->gamma, 3}, {&c->du, 3},   {&c->G, 6},      {&c->own, 1}};
+    const array rows[] = {{&l->R, 1},         {&l->offset, 1}, {&l->u, 1},     {&l->lo, 1},       {&l->hi, 1},
+                          {&l->omega, 1},     {&l->x, 1},      {&l->low, 1},   {&l->high, 1},     {&l->dx, 1},
+                          {&l->dlow, 1},      {&l->dhigh, 1},  {&l->above, 1}, {&l->below, 1},    {&l->gain_low, 1},
+                          {&l->gain_high, 1}, {&l->du, 1},     {&l->gamma, 1}, {&l->residual, 1}, {&l->G, 1}};
     const array places[] = {{&m->x, 1}, {&m->g, 1}, {&m->best, 1}};
     m->gamma = STN_ARENA(arena, m->problem->row_count + 1, double);
     m->scratch = STN_ARENA(arena, 3 * (size_t)m->problem->nv + 1, double);
@@ -311,7 +311,7 @@ static void divide(ipm *m, double *x) {
     }
 }
 
-/// dv and the steps of the pairs for their `pull`. Returns the step at which the first pair leaves its set.
+/// dv and the steps of the pairs for their `gain`. Returns the step at which the first pair leaves its set.
 static double find_steps(ipm *m, bool refined) {
     enum { MOST = 3 };
     const int32_t nx = m->H.nx;
@@ -343,7 +343,7 @@ static double find_steps(ipm *m, bool refined) {
             m->left[k] = m->impulse[k] - m->left[k] - m->balance[k];
         }
         const double left = padded_scaled_norm(nx, m->D, m->left);
-        if (!(left > 0.1 * m->allowed) || left > 0.5 * before) {
+        if (!(left > 1e-4 * m->allowed) || left > 0.5 * before) {
             break;
         }
         before = left;

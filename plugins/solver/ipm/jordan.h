@@ -50,28 +50,46 @@ STN_KERNEL_INLINE jordan jordan_reflect(jordan x, jordan y) {
     return (jordan){d * x.t1 + y.t1, d * x.t2 + y.t2, d * x.n - y.n};
 }
 
+/// x^1/2 of det(x) = 1.
+STN_KERNEL_INLINE jordan jordan_root(jordan x) {
+    double f = 1.0 / sqrt(2.0 * (x.n + 1.0));
+    return (jordan){x.t1 * f, x.t2 * f, (x.n + 1.0) * f};
+}
+
+/// Q(x)^-1 y for det(x) = 1.
+STN_KERNEL_INLINE jordan jordan_reflect_back(jordan x, jordan y) {
+    return jordan_reflect((jordan){-x.t1, -x.t2, x.n}, y);
+}
+
 /// Scaling of Nesterov and Todd: w = eta unit with Q(w) s = z, unit of determinant 1.
 typedef struct jordan_scaling {
     double eta;  // [(z/s)^1/2]
     jordan unit; // w/eta
-    jordan root; // its square root
 } jordan_scaling;
 
 STN_KERNEL_INLINE jordan_scaling jordan_scale(jordan z, jordan s) {
     double a = sqrt(jordan_det(z)), b = sqrt(jordan_det(s)), inverse_a = 1.0 / a, inverse_b = 1.0 / b;
     double half = 0.5 / sqrt(0.5 * (1.0 + jordan_dot(z, s) * inverse_a * inverse_b));
     double t1 = (z.t1 * inverse_a - s.t1 * inverse_b) * half, t2 = (z.t2 * inverse_a - s.t2 * inverse_b) * half;
-    double n = sqrt(1.0 + t1 * t1 + t2 * t2), root = 1.0 / sqrt(2.0 * (n + 1.0));
-    return (jordan_scaling){sqrt(a * inverse_b), {t1, t2, n}, {t1 * root, t2 * root, (n + 1.0) * root}};
+    return (jordan_scaling){sqrt(a * inverse_b), {t1, t2, sqrt(1.0 + t1 * t1 + t2 * t2)}};
 }
 
-/// Q(w^1/2) y and Q(w^-1/2) y, of the root alone.
-STN_KERNEL_INLINE jordan jordan_scale_forth(double eta, jordan root, jordan y) {
-    jordan x = jordan_reflect(root, y);
-    return (jordan){eta * x.t1, eta * x.t2, eta * x.n};
-}
-STN_KERNEL_INLINE jordan jordan_scale_back(double eta, jordan root, jordan y) {
-    return jordan_scale_forth(1.0 / eta, (jordan){-root.t1, -root.t2, root.n}, y);
+/// The scaling w of a pair z, s near the border loses its digits when it is made of them. It is kept, with
+/// l = Q(w^1/2) s = Q(w^-1/2) z, and follows from what became of l: with a = Q(w^-1/2) z, b = Q(w^1/2) s of the new
+/// pair, which are far from the border, w goes to Q(w^1/2) w', where Q(w') b = a, and l to R Q(w'^-1/2) a, R a rotation
+/// of the tangents: Q(w^1/2) Q(w'^1/2) is Q of the new root times R, as two boosts are a boost after a rotation.
+STN_KERNEL_INLINE void jordan_follow(jordan_scaling *w, jordan a, jordan b, jordan *l) {
+    const jordan root = jordan_root(w->unit);
+    const jordan_scaling own = jordan_scale(a, b);
+    const jordan turn = jordan_root(own.unit), x = jordan_reflect_back(turn, a);
+    // product of root and turn as 2 x 2 matrices n + t1 sigma1 + t2 sigma2: half of the angle is that of (c, s)
+    const double c = root.n * turn.n + root.t1 * turn.t1 + root.t2 * turn.t2;
+    const double s = root.t1 * turn.t2 - root.t2 * turn.t1, inverse = 1.0 / (c * c + s * s);
+    const double cosine = (c * c - s * s) * inverse, sine = 2.0 * c * s * inverse, shrink = 1.0 / own.eta;
+    *l = (jordan){shrink * (cosine * x.t1 + sine * x.t2), shrink * (cosine * x.t2 - sine * x.t1), shrink * x.n};
+    w->eta *= own.eta;
+    w->unit = jordan_reflect(root, own.unit);
+    w->unit.n = sqrt(1.0 + w->unit.t1 * w->unit.t1 + w->unit.t2 * w->unit.t2);
 }
 
 /// Q(w)^-1 = F diag(value) F^T, the columns of F orthonormal: (h e, h), (e turned by a right angle, 0), (-h e, h), e
@@ -90,26 +108,28 @@ STN_KERNEL_INLINE jordan_frame jordan_inverse_frame(const jordan_scaling *w) {
 
 /// How far from x, inside, one can go along d before the cone ends, as 1/step; <= 0 where it does not.
 STN_KERNEL_INLINE double jordan_reach(jordan x, jordan d) {
-    // Q(x^-1/2) d has the eigenvalues that matter; of x/det^1/2 the inverse root is the root with the tangents turned
+    // Q(x^-1/2) d has the eigenvalues that matter
     double inverse = 1.0 / sqrt(jordan_det(x));
-    jordan unit = {x.t1 * inverse, x.t2 * inverse, x.n * inverse};
-    double f = 1.0 / sqrt(2.0 * (unit.n + 1.0));
-    jordan y = jordan_reflect((jordan){-unit.t1 * f, -unit.t2 * f, (unit.n + 1.0) * f}, d);
+    jordan y = jordan_reflect_back(jordan_root((jordan){x.t1 * inverse, x.t2 * inverse, x.n * inverse}), d);
     return (jordan_norm(y) - y.n) * inverse;
 }
 
-/// The pair on the central path z o s = centre e with z - s/omega = x: as `centre` falls, z goes to the projection of x
-/// on the cone, and s to omega times that of -x.
-STN_KERNEL_INLINE void jordan_central_pair(jordan x, double omega, double centre, jordan *z, jordan *s) {
+/// The pair on the central path z o s = centre e with z - s/omega = x, and its scaling: as `centre` falls, z goes to
+/// the projection of x on the cone, and s to omega times that of -x.
+STN_KERNEL_INLINE jordan_scaling jordan_central_pair(jordan x, double omega, double centre, jordan *z, jordan *s) {
     double t = jordan_norm(x), inverse = 1.0 / (t > 1e-150 ? t : 1e-150);
     double e1 = t > 1e-150 ? x.t1 * inverse : 0.0, e2 = t > 1e-150 ? x.t2 * inverse : 0.0;
-    double small = x.n - t, large = x.n + t, four = 4.0 * centre / omega;
-    double a = 0.5 * (fabs(small) + sqrt(small * small + four)), b = 0.5 * (fabs(large) + sqrt(large * large + four));
-    double z_small = small > 0.0 ? a : 0.25 * four / a, z_large = large > 0.0 ? b : 0.25 * four / b;
-    double s_small = small > 0.0 ? 0.25 * four / a : a, s_large = large > 0.0 ? 0.25 * four / b : b;
-    double zt = 0.5 * (z_large - z_small), st = 0.5 * omega * (s_large - s_small);
+    double small = x.n - t, large = x.n + t, share = centre / omega; // eigenvalues of z times those of s/omega
+    double a = 0.5 * (fabs(small) + sqrt(small * small + 4.0 * share));
+    double b = 0.5 * (fabs(large) + sqrt(large * large + 4.0 * share));
+    double z_small = small > 0.0 ? a : share / a, z_large = large > 0.0 ? b : share / b;
+    double s_small = omega * (share / z_small), s_large = omega * (share / z_large);
+    double zt = 0.5 * (z_large - z_small), st = 0.5 * (s_large - s_small);
     *z = (jordan){zt * e1, zt * e2, 0.5 * (z_large + z_small)};
-    *s = (jordan){st * e1, st * e2, 0.5 * omega * (s_large + s_small)};
+    *s = (jordan){st * e1, st * e2, 0.5 * (s_large + s_small)};
+    double ratio = sqrt(z_large / z_small), unit = 0.5 * (ratio - 1.0 / ratio); // w = z/centre^1/2
+    return (jordan_scaling){sqrt(z_small) * sqrt(z_large) / sqrt(centre),
+                            {unit * e1, unit * e2, 0.5 * (ratio + 1.0 / ratio)}};
 }
 
 #endif

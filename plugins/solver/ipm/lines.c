@@ -30,8 +30,11 @@ void ipm_lines_begin(const ipm_lines *l, double centre) {
         x = from_low <= from_high ? lo + fmin(central(from_low, omega, centre), half)
                                   : hi - fmin(central(from_high, omega, centre), half);
         l->x[i] = x;
-        l->low[i] = low ? centre / (x - lo) : -1.0;
-        l->high[i] = high ? centre / (hi - x) : -1.0;
+        // next to a bound x itself has no digits of its distance
+        l->above[i] = from_low <= from_high ? fmin(central(from_low, omega, centre), half) : x - lo;
+        l->below[i] = from_low <= from_high ? hi - x : fmin(central(from_high, omega, centre), half);
+        l->low[i] = low ? centre / l->above[i] : -1.0;
+        l->high[i] = high ? centre / l->below[i] : -1.0;
     }
 }
 
@@ -42,19 +45,18 @@ void ipm_lines_impulses(const ipm_lines *l) {
 }
 
 void ipm_lines_scale(const ipm_lines *l, ipm_gap *gap) {
-    const double least = 1e-12; // of W: keeps rows without compliance finite; the residual knows nothing of it
     for (int32_t i = 0; i < l->count; i++) {
-        double slope = fmax(l->R[i], least * l->omega[i]), g = l->u[i] + l->R[i] * l->x[i];
+        double slope = l->R[i] + IPM_LEAST * l->omega[i], g = l->u[i] + l->R[i] * l->x[i];
         l->residual[i] = -g;
         if (l->low[i] >= 0.0) {
-            double room = l->x[i] - l->lo[i];
+            double room = l->above[i];
             slope += l->low[i] / room;
             l->residual[i] += l->low[i];
             gap->sum += l->low[i] * room;
             gap->degree++;
         }
         if (l->high[i] >= 0.0) {
-            double room = l->hi[i] - l->x[i];
+            double room = l->below[i];
             slope += l->high[i] / room;
             l->residual[i] -= l->high[i];
             gap->sum += l->high[i] * room;
@@ -73,10 +75,10 @@ void ipm_lines_aim(const ipm_lines *l, bool corrected, double centre) {
     for (int32_t i = 0; i < l->count; i++) {
         double low = 0.0, high = 0.0;
         if (l->low[i] >= 0.0) {
-            low = gain(l->low[i], l->x[i] - l->lo[i], l->dlow[i], l->dx[i], corrected, centre);
+            low = gain(l->low[i], l->above[i], l->dlow[i], l->dx[i], corrected, centre);
         }
         if (l->high[i] >= 0.0) {
-            high = gain(l->high[i], l->hi[i] - l->x[i], l->dhigh[i], -l->dx[i], corrected, centre);
+            high = gain(l->high[i], l->below[i], l->dhigh[i], -l->dx[i], corrected, centre);
         }
         l->gain_low[i] = low;
         l->gain_high[i] = high;
@@ -91,12 +93,12 @@ double ipm_lines_step(const ipm_lines *l, bool more) {
                dx = l->G[i] * (right - l->du[i]);
         l->dx[i] = l->gamma[i] = more ? l->dx[i] + dx : dx;
         if (l->low[i] >= 0.0) {
-            double room = l->x[i] - l->lo[i];
+            double room = l->above[i];
             l->dlow[i] = l->gain_low[i] - l->low[i] / room * l->dx[i];
             largest = fmax(largest, fmax(-l->dx[i] / room, -l->dlow[i] / l->low[i]));
         }
         if (l->high[i] >= 0.0) {
-            double room = l->hi[i] - l->x[i];
+            double room = l->below[i];
             l->dhigh[i] = l->gain_high[i] + l->high[i] / room * l->dx[i];
             largest = fmax(largest, fmax(l->dx[i] / room, -l->dhigh[i] / l->high[i]));
         }
@@ -107,6 +109,8 @@ double ipm_lines_step(const ipm_lines *l, bool more) {
 void ipm_lines_move(const ipm_lines *l, double step) {
     for (int32_t i = 0; i < l->count; i++) {
         l->x[i] += step * l->dx[i];
+        l->above[i] += step * l->dx[i];
+        l->below[i] -= step * l->dx[i];
         l->low[i] += l->low[i] >= 0.0 ? step * l->dlow[i] : 0.0;
         l->high[i] += l->high[i] >= 0.0 ? step * l->dhigh[i] : 0.0;
     }

@@ -12,6 +12,10 @@
 #include "common/augmented.h"
 #include "common/scaled_dual.h"
 
+/// Of W, added to R in Newton's matrix: without it A loses its digits beside pairs without compliance. The residuals
+/// know nothing of it.
+#define IPM_LEAST 1e-11
+
 /// The cones by lanes: fields of 3 (t1, t2, n), `stride` apart.
 typedef struct ipm_cones {
     int32_t count, stride;
@@ -20,9 +24,10 @@ typedef struct ipm_cones {
     double *omega;          // (stride) mean of the diagonal of W
     double *z, *s, *dz, *ds;
     double *residual;     // s - T (u + R gamma)
-    double *eta, *root;   // scaling of Nesterov and Todd
+    double *eta, *unit;   // (stride), (3 x stride) scaling of Nesterov and Todd
     double *l;            // z and s in it
-    double *pull;         // Q(w^-1/2) of what complementarity is to gain
+    double *dz_l, *ds_l;  // dz and ds in it
+    double *gain;         // what complementarity is to gain: dz_l + ds_l
     double *slip, *value; // (2, 3 x stride) the frame of Q(w)^-1, and its values there
     double *L, *d;        // B = Q(w)^-1 + T R T in that frame: L by 10, 20, 21, and the inverse of D
     double *gamma, *du;   // impulses, or steps of them, for J^T; J dv
@@ -35,6 +40,7 @@ typedef struct ipm_lines {
     int32_t count;
     double *R, *offset, *u, *lo, *hi, *omega;
     double *x, *low, *high, *dx, *dlow, *dhigh; // low, high: -1 where there is no such bound
+    double *above, *below;                      // x - lo and hi - x
     double *residual;                           // low - high - (u + R x)
     double *gain_low, *gain_high;               // what complementarity is to gain, over the room
     double *gamma, *du;
@@ -59,7 +65,7 @@ void ipm_cones_scale(const ipm_cones *c, ipm_gap *gap);
 void ipm_lines_scale(const ipm_lines *l, ipm_gap *gap);
 /// Is every product l o l within centre/2 of the central path?
 bool ipm_cones_central(const ipm_cones *c, double centre);
-/// `pull` of the predictor, or of the corrector with the steps at hand; `gamma` is what it puts on the right of
+/// `gain` of the predictor, or of the corrector with the steps at hand; `gamma` is what it puts on the right of
 /// Newton's system.
 void ipm_cones_aim(const ipm_cones *c, bool corrected, double centre);
 void ipm_lines_aim(const ipm_lines *l, bool corrected, double centre);

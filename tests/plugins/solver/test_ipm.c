@@ -113,8 +113,7 @@ static void rows_with_bounds_have_the_solution_of_sap(void **state) {
         scene_pile(&s, 2, 3, false, 0.05);
         int32_t from = s.problem.constraint_count;
         for (int32_t t = 0; t < s.problem.tree_count; t++) {
-            scene_constraint(&s, 1, t, unit, -1, NULL)->set =
-                k == 0 ? STN_SET_EQUALITY : STN_SET_BOX;
+            scene_constraint(&s, 1, t, unit, -1, NULL)->set = k == 0 ? STN_SET_EQUALITY : STN_SET_BOX;
         }
         stn_problem before = s.problem, *p = scene_finish(&s);
         memcpy(p->v_star, before.v_star, (size_t)p->nv * sizeof *p->v_star);
@@ -180,8 +179,7 @@ static void a_warm_start_saves_iterations(void **state) {
             }
         }
         assert_ok(solve_into(f, p, 0, v_sap, gamma_sap), f->err);
-        print_message("%s %g: %d iterations\n", e == 0 ? "cold, change" : "warm, change", change,
-                      f->report.iterations);
+        print_message("%s %g: %d iterations\n", e == 0 ? "cold, change" : "warm, change", change, f->report.iterations);
         assert_true(f->report.iterations < before);
         before = f->report.iterations;
         scene_end(&s);

@@ -33,6 +33,16 @@ static jordan quadratic(jordan x, jordan y) {
     return (jordan){2.0 * a.t1 - b.t1, 2.0 * a.t2 - b.t2, 2.0 * a.n - b.n};
 }
 
+/// Q(w^1/2) y and Q(w^-1/2) y.
+static jordan scale_forth(const jordan_scaling *w, jordan y) {
+    jordan x = jordan_reflect(jordan_root(w->unit), y);
+    return (jordan){w->eta * x.t1, w->eta * x.t2, w->eta * x.n};
+}
+static jordan scale_back(const jordan_scaling *w, jordan y) {
+    jordan x = jordan_reflect_back(jordan_root(w->unit), y);
+    return (jordan){x.t1 / w->eta, x.t2 / w->eta, x.n / w->eta};
+}
+
 static void the_scaling_takes_s_to_z(void **state) {
     (void)state;
     stn_random random = {3};
@@ -41,10 +51,27 @@ static void the_scaling_takes_s_to_z(void **state) {
         jordan z = random_inside(&random, 0.3 + distance), s = random_inside(&random, distance);
         jordan_scaling scaling = jordan_scale(z, s);
         jordan w = {scaling.eta * scaling.unit.t1, scaling.eta * scaling.unit.t2, scaling.eta * scaling.unit.n};
-        jordan forth = jordan_scale_forth(scaling.eta, scaling.root, s);
+        jordan forth = scale_forth(&scaling, s);
         assert_equal(quadratic(w, s), z, 1e-13 * (jordan_norm(z) + z.n) / distance);
-        assert_equal(forth, jordan_scale_back(scaling.eta, scaling.root, z), 1e-12 * (1.0 + largest(forth)) / distance);
+        assert_equal(forth, scale_back(&scaling, z), 1e-12 * (1.0 + largest(forth)) / distance);
         assert_near(jordan_det(scaling.unit), 1.0, 1e-12 / distance);
+    }
+}
+
+/// A pair that moves: its scaling and l, followed in scaled variables, are those of the pair itself.
+static void the_scaling_follows_the_pair(void **state) {
+    (void)state;
+    stn_random random = {8};
+    for (int32_t k = 0; k < 1000; k++) {
+        jordan z = random_inside(&random, 0.3), s = random_inside(&random, 0.1);
+        jordan to_z = random_inside(&random, 0.2), to_s = random_inside(&random, 0.5);
+        jordan_scaling w = jordan_scale(z, s), direct = jordan_scale(to_z, to_s);
+        jordan l = scale_forth(&w, s);
+        jordan_follow(&w, scale_back(&w, to_z), scale_forth(&w, to_s), &l);
+        assert_near(w.eta, direct.eta, 1e-12 * direct.eta);
+        assert_equal(w.unit, direct.unit, 1e-12 * direct.unit.n);
+        assert_equal(l, scale_back(&direct, to_z), 1e-11 * (1.0 + l.n));
+        assert_equal(l, scale_forth(&direct, to_s), 1e-11 * (1.0 + l.n));
     }
 }
 
@@ -65,7 +92,7 @@ static void the_frame_is_that_of_the_inverse(void **state) {
         for (int32_t a = 0; a < 3; a++) { // F diag(value) F^T y
             x = jordan_add(x, f.value[a] * jordan_dot(axis[a], y), axis[a]);
         }
-        jordan twice = jordan_scale_back(w.eta, w.root, jordan_scale_back(w.eta, w.root, y));
+        jordan twice = scale_back(&w, scale_back(&w, y));
         assert_equal(x, twice, 1e-11 * largest(twice));
         assert_true(f.value[0] <= f.value[1] && f.value[1] <= f.value[2]);
     }
@@ -110,7 +137,9 @@ static void the_central_pair_is_on_the_central_path(void **state) {
             x.t1 = x.t2 = 0.0;
         }
         double omega = pow(10.0, k % 7 - 3), centre = pow(10.0, -(k % 5)) * omega;
-        jordan_central_pair(x, omega, centre, &z, &s);
+        jordan_scaling w = jordan_central_pair(x, omega, centre, &z, &s), direct = jordan_scale(z, s);
+        assert_near(w.eta, direct.eta, 1e-9 * direct.eta);
+        assert_equal(w.unit, direct.unit, 1e-9 * direct.unit.n);
         jordan product = jordan_multiply(z, s);
         assert_true(z.n > jordan_norm(z) && s.n > jordan_norm(s));
         assert_equal(jordan_add(z, -1.0 / omega, s), x, 1e-13 * (1.0 + largest(z)));
@@ -120,11 +149,9 @@ static void the_central_pair_is_on_the_central_path(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_scaling_takes_s_to_z),
-        cmocka_unit_test(the_frame_is_that_of_the_inverse),
-        cmocka_unit_test(division_undoes_the_product),
-        cmocka_unit_test(the_reach_ends_on_the_border),
-        cmocka_unit_test(the_central_pair_is_on_the_central_path),
+        cmocka_unit_test(the_scaling_takes_s_to_z),         cmocka_unit_test(the_scaling_follows_the_pair),
+        cmocka_unit_test(the_frame_is_that_of_the_inverse), cmocka_unit_test(division_undoes_the_product),
+        cmocka_unit_test(the_reach_ends_on_the_border),     cmocka_unit_test(the_central_pair_is_on_the_central_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
