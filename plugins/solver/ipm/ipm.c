@@ -331,7 +331,7 @@ static double find_steps(ipm *m, bool refined) {
         }
         augmented_jacobian_times(&m->H, m->left, m->cones.du, m->lines.du);
         const double of_cones = ipm_cones_step(&m->cones, r > 0), of_lines = ipm_lines_step(&m->lines, r > 0);
-        shrink = of_lines <= of_cones ? of_cones : of_lines;
+        shrink = of_lines > of_cones ? of_lines : of_cones;
         if (!refined || r == MOST) {
             break;
         }
