@@ -5,6 +5,9 @@
 #include "jordan.h"
 #include "system.h"
 
+// Lanes know nothing of each other: a loop over them becomes one over vectors.
+#define LANES _Pragma("GCC ivdep")
+
 STN_KERNEL_INLINE jordan load(const double *x, size_t stride, size_t i) {
     return (jordan){x[i], x[i + stride], x[i + 2 * stride]};
 }
@@ -42,6 +45,7 @@ STN_KERNEL_INLINE jordan divide(const ipm_cones *c, size_t i, jordan x) {
 
 STN_KERNEL void ipm_cones_begin(const ipm_cones *c, double centre) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         double omega = c->omega[i], mu1 = c->mu[i], mu2 = c->mu[i + n];
         jordan gamma = load(c->gamma, n, i), u = load(c->u, n, i), R = load(c->R, n, i), z, s;
@@ -62,6 +66,7 @@ STN_KERNEL void ipm_cones_begin(const ipm_cones *c, double centre) {
 
 STN_KERNEL void ipm_cones_impulses(const ipm_cones *c) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         store(c->gamma, n, i, with_friction(c, i, load(c->z, n, i)));
     }
@@ -100,6 +105,7 @@ STN_KERNEL_INLINE void factor(const ipm_cones *c, size_t i, const jordan_scaling
 
 STN_KERNEL void ipm_cones_scale(const ipm_cones *c, ipm_gap *gap) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         jordan z = load(c->z, n, i), s = load(c->s, n, i), u = load(c->u, n, i), R = load(c->R, n, i);
         jordan gamma = with_friction(c, i, z), l = load(c->l, n, i);
@@ -117,6 +123,7 @@ STN_KERNEL void ipm_cones_scale(const ipm_cones *c, ipm_gap *gap) {
 
 STN_KERNEL bool ipm_cones_central(const ipm_cones *c, double centre) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         jordan l = load(c->l, n, i), product = jordan_multiply(l, l);
         product.n -= centre;
@@ -141,6 +148,7 @@ STN_KERNEL_INLINE jordan times(jordan x, jordan y) { // component by component
 
 STN_KERNEL_INLINE void aim(const ipm_cones *c, bool corrected, double centre) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         jordan l = load(c->l, n, i), gain = {-l.t1, -l.t2, -l.n}; // l \ (-l o l)
         if (corrected) {
@@ -165,6 +173,7 @@ STN_KERNEL void ipm_cones_aim(const ipm_cones *c, bool corrected, double centre)
 /// Components in the frame have digits of their own, however much the values there differ.
 STN_KERNEL_INLINE void step(const ipm_cones *c, bool more) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         jordan du = with_friction(c, i, load(c->du, n, i)), gain = load(c->gain, n, i), root = roots(c, i), y;
         jordan dz = {0.0, 0.0, 0.0}, dz_l = {0.0, 0.0, 0.0};
@@ -204,6 +213,7 @@ STN_KERNEL double ipm_cones_step(const ipm_cones *c, bool more) {
 
 STN_KERNEL void ipm_cones_move(const ipm_cones *c, double by) {
     const size_t n = (size_t)c->stride;
+    LANES
     for (size_t i = 0; i < n; i++) {
         store(c->z, n, i, jordan_add(load(c->z, n, i), by, load(c->dz, n, i)));
         store(c->s, n, i, jordan_add(load(c->s, n, i), by, load(c->ds, n, i)));

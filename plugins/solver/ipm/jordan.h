@@ -100,8 +100,8 @@ typedef struct jordan_frame {
 } jordan_frame;
 
 STN_KERNEL_INLINE jordan_frame jordan_inverse_frame(const jordan_scaling *w) {
-    double t = jordan_norm(w->unit), inverse = 1.0 / (t > 1e-150 ? t : 1e-150);
-    double e1 = t > 1e-150 ? w->unit.t1 * inverse : 1.0, e2 = t > 1e-150 ? w->unit.t2 * inverse : 0.0;
+    double t = jordan_norm(w->unit), inverse = 1.0 / (t > 1e-150 ? t : (double)INFINITY);
+    double none = t > 1e-150 ? 0.0 : 1.0, e1 = w->unit.t1 * inverse + none, e2 = w->unit.t2 * inverse;
     double f = 1.0 / (w->eta * w->eta), large = w->unit.n + t, square = large * large; // the small one is 1/large
     return (jordan_frame){{e1, e2}, {f / square, f, f * square}};
 }
