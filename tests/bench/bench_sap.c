@@ -48,9 +48,9 @@ static void solve(bench *b, const stn_problem *p, double tolerance) {
     lap(b, PACK, &clock);
     for (;; b->iteration++) {
         sap_gradient(&s);
-        double Av = sap_scaled_norm(s.H.nx, s.D, s.Av), j = sap_scaled_norm(s.H.nx, s.D, s.j);
+        double Av = padded_scaled_norm(s.H.nx, s.D, s.Av), j = padded_scaled_norm(s.H.nx, s.D, s.j);
         bool done =
-            sap_scaled_norm(s.H.nx, s.D, s.gradient) <= tolerance * fmax(Av, j) || b->iteration == MAX_ITERATIONS;
+            padded_scaled_norm(s.H.nx, s.D, s.gradient) <= tolerance * fmax(Av, j) || b->iteration == MAX_ITERATIONS;
         lap(b, GRADIENT, &clock);
         if (done) {
             break;

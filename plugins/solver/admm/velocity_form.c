@@ -16,17 +16,8 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
     *out = (velocity_form){.problem = problem, .dual = dual};
     double **const dofs[] = {&out->v, &out->right, &out->work, &out->scale};
     double **const rows[] = {&out->soft, &out->target, &out->gamma, &out->v_c};
-    // a Delassus operator of which there is nothing but the trace of its blocks, in their diagonals: what scales, sets
-    // and natural maps need
-    enum { BLOCK = STN_MAX_ROWS * STN_MAX_ROWS };
-    const int32_t n = problem->constraint_count;
-    int32_t *start = STN_ARENA(arena, n + 1, int32_t), *column = STN_ARENA(arena, n + 1, int32_t);
-    int64_t *offset = STN_ARENA(arena, n + 1, int64_t);
-    double *values = STN_ARENA_ZEROED(arena, BLOCK * (size_t)n + 1, double);
-    double *b = STN_ARENA(arena, problem->row_count + 1, double);
-    bool good = start != NULL && column != NULL && offset != NULL && values != NULL && b != NULL;
     out->balance = STN_ARENA(arena, 3 * (size_t)problem->nv + 1, double);
-    good = good && out->balance != NULL;
+    bool good = out->balance != NULL;
     for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
         *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
         *rows[i] = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
@@ -35,24 +26,9 @@ stn_status velocity_form_build(const stn_problem *problem, const stn_solve_contr
     if (!good) {
         return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
     }
-    for (int32_t i = 0; i < n; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        start[i] = column[i] = i;
-        offset[i] = (int64_t)BLOCK * i;
-        for (int32_t r = 0; r < c->rows; r++) {
-            values[offset[i] + r * (c->rows + 1)] = c->w_trace / c->rows;
-        }
-    }
-    start[n] = n;
-    offset[n] = (int64_t)BLOCK * n;
-    stn_problem seen = *problem; // for the size of speeds
-    seen.v_star = out->work;
-    proximal_free_speeds(problem, control->singular, seen.v_star);
-    stn_problem_contact_velocity(&seen, seen.v_star, true, b);
-    const stn_delassus traces = {&seen, n, problem->row_count, start, column, offset, values, b};
     memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
     proximal_scale(problem, out->scale);
-    stn_status status = scaled_dual_build(&traces, arena, dual, err);
+    stn_status status = scaled_dual_build_traces(problem, control, dual, err);
     if (status == STN_OK) {
         status = augmented_pack(&out->H, problem, control, err);
     }

@@ -72,6 +72,7 @@ typedef struct augmented {
     augmented_part *parts;
     int64_t panel_size;
     double *panels;
+    double *stacked;                 // (row_count) between lanes and panels
     int32_t lane_count, lane_stride; // lane_stride: a multiple of STN_LANES
     int32_t *lane_constraint;        // the problem's constraint of each lane
     int32_t line_count, line_stride; // line_stride: a multiple of 8
@@ -124,5 +125,34 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 stn_status augmented_factor(augmented *h, double damping, stn_error *err);
 /// x = H^-1 x, compact.
 void augmented_solve(const augmented *h, double *x);
+
+/// A vector of the problem's dofs into a padded one, and back.
+void augmented_pad(const augmented *h, const double *x, double *padded);
+void augmented_unpad(const augmented *h, const double *padded, double *x);
+/// D = diag(A)^-1/2, padded; where a dof has no inertia of its own the largest of its tree stands in, or 1.
+void augmented_scale(const augmented *h, double *D);
+/// y = A x, padded.
+void augmented_mass_times(const augmented *h, const double *x, double *y);
+/// J x of a padded x, by lanes (3 x lane_stride) and lines.
+void augmented_jacobian_times(const augmented *h, const double *x, double *v, double *line_v);
+/// y = J^T gamma, padded.
+void augmented_jacobian_transposed(const augmented *h, const double *gamma, const double *line_gamma, double *y);
+
+/// Of padded vectors: their lengths are multiples of 8.
+double padded_dot(int32_t n, const double *x, const double *y);
+double padded_scaled_norm(int32_t n, const double *d, const double *x); // |D x|
+bool padded_finite(int64_t n, const double *x);
+
+/// The clock, while somebody asks for a profile.
+static inline double phase_mark(const stn_solve_control *control) {
+    return control->phase_us != NULL ? stn_clock_us() : 0.0;
+}
+
+/// Adds what passed since `mark` to a phase.
+static inline void phase_note(const stn_solve_control *control, stn_phase phase, double mark) {
+    if (control->phase_us != NULL) {
+        control->phase_us[phase] += stn_clock_us() - mark;
+    }
+}
 
 #endif

@@ -309,7 +309,8 @@ stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_so
         return status;
     }
     h->panels = STN_ARENA(control->arena, h->panel_size + 8, double); // tiles read beyond the end
-    if (h->panels == NULL) {
+    h->stacked = STN_ARENA(control->arena, h->row_count + 8, double);
+    if (h->panels == NULL || h->stacked == NULL) {
         return out_of_memory(h, err);
     }
     fill_panels(h, &where);

@@ -8,7 +8,7 @@
 #include "common/proximal.h"
 #include "common/symbolic_cache.h"
 
-/// delta: a centre is worth a solve, and interior points have no more than half of their digits for a small one.
+/// delta: a centre is worth a solve, and a smaller one takes digits.
 #define DUAL_SHARE 1e-3
 
 typedef struct dual {

@@ -5,6 +5,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "common/proximal.h"
+
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
     bool built = packed_build(delassus, arena, &out->H);
     out->s = built ? packed_vector(&out->H, arena) : NULL;
@@ -23,6 +25,36 @@ stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, sca
     }
     packed_scale(&out->H, out->s);
     return STN_OK;
+}
+
+stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_control *control, scaled_dual *out,
+                                    stn_error *err) {
+    enum { BLOCK = STN_MAX_ROWS * STN_MAX_ROWS };
+    stn_arena *arena = control->arena;
+    const int32_t n = problem->constraint_count;
+    int32_t *start = STN_ARENA(arena, n + 1, int32_t), *column = STN_ARENA(arena, n + 1, int32_t);
+    int64_t *offset = STN_ARENA(arena, n + 1, int64_t);
+    double *values = STN_ARENA_ZEROED(arena, BLOCK * (size_t)n + 1, double);
+    double *b = STN_ARENA(arena, problem->row_count + 1, double), *v = STN_ARENA(arena, problem->nv + 1, double);
+    if (start == NULL || column == NULL || offset == NULL || values == NULL || b == NULL || v == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        start[i] = column[i] = i;
+        offset[i] = (int64_t)BLOCK * i;
+        for (int32_t r = 0; r < c->rows; r++) {
+            values[offset[i] + r * (c->rows + 1)] = c->w_trace / c->rows;
+        }
+    }
+    start[n] = n;
+    offset[n] = (int64_t)BLOCK * n;
+    stn_problem seen = *problem; // for the size of speeds
+    seen.v_star = v;
+    proximal_free_speeds(problem, control->singular, v);
+    stn_problem_contact_velocity(&seen, v, true, b);
+    const stn_delassus traces = {&seen, n, problem->row_count, start, column, offset, values, b};
+    return scaled_dual_build(&traces, arena, out, err);
 }
 
 void scaled_dual_enter(const scaled_dual *dual, const double *gamma, double *x) {

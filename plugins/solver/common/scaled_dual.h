@@ -18,6 +18,10 @@ typedef struct scaled_dual {
 
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err);
+/// The same from the traces of the diagonal blocks alone, which the constraints know: all that sets, scales, natural
+/// maps and tolerances of a solver over velocities need. There are no products with H then.
+stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_control *control, scaled_dual *out,
+                                    stn_error *err);
 /// x of the impulses of the problem, and back.
 void scaled_dual_enter(const scaled_dual *dual, const double *gamma, double *x);
 void scaled_dual_leave(const scaled_dual *dual, const double *x, double *gamma);

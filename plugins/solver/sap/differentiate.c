@@ -27,11 +27,11 @@ static void times_G(const sap_system *s, const double *u, double *dgamma) {
     }
 }
 
-/// dgamma of dv, and in `left` (nv) what is left of the balance; returns |D left|.
+/// dgamma of dv, and in `left` (nv) what is left of the balance; u (row_count) is scratch. Returns |D left|.
 static double find_residual(const sap_system *s, const double *impulse, const double *velocity, const double *dv,
-                            double *dgamma, double *left) {
+                            double *dgamma, double *left, double *u) {
     const stn_problem *p = s->problem;
-    double *u = s->rows, sum = 0.0; // (row_count)
+    double sum = 0.0;
     stn_problem_contact_velocity(p, dv, false, u);
     for (int32_t r = 0; r < p->row_count; r++) {
         u[r] += velocity[r];
@@ -52,12 +52,12 @@ static double find_residual(const sap_system *s, const double *impulse, const do
     return sqrt(sum);
 }
 
-/// One column; work (nv) is overwritten.
+/// One column; work (nv) and rows (row_count) are overwritten.
 static stn_status find_column(sap_system *s, const double *impulse, const double *velocity, double *dv, double *dgamma,
-                              double *work, stn_error *err) {
+                              double *work, double *rows, stn_error *err) {
     enum { MOST = 500 };
     memset(dv, 0, (size_t)s->problem->nv * sizeof *dv);
-    const double first = find_residual(s, impulse, velocity, dv, dgamma, work);
+    const double first = find_residual(s, impulse, velocity, dv, dgamma, work, rows);
     double before = first;
     for (int32_t k = 0; k < MOST && before > 1e-14 * first; k++) {
         for (int32_t b = 0; b < s->H.block_count; b++) {
@@ -71,7 +71,7 @@ static stn_status find_column(sap_system *s, const double *impulse, const double
                 dv[block->dof + i] += s->compact[block->compact + i];
             }
         }
-        double now = find_residual(s, impulse, velocity, dv, dgamma, work);
+        double now = find_residual(s, impulse, velocity, dv, dgamma, work, rows);
         if (now > 0.5 * before && now <= 1e-8 * first) {
             return STN_OK; // at the end of its digits
         }
@@ -93,8 +93,8 @@ stn_status sap_differentiate(void *self, const stn_problem *problem, const stn_s
         return status;
     }
     double *work = STN_ARENA(control->arena, problem->nv + 1, double);
-    s.rows = STN_ARENA(control->arena, problem->row_count + s.H.row_count + 8, double);
-    if (work == NULL || s.rows == NULL) {
+    double *rows = STN_ARENA(control->arena, problem->row_count + 1, double);
+    if (work == NULL || rows == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     sap_refresh(&s);
@@ -104,9 +104,9 @@ stn_status sap_differentiate(void *self, const stn_problem *problem, const stn_s
         status = augmented_factor(&s.H, 0.0, err);
     }
     for (int32_t k = 0; k < sensitivity->columns && status == STN_OK; k++) {
-        const size_t nv = (size_t)k * (size_t)problem->nv, rows = (size_t)k * (size_t)problem->row_count;
-        status = find_column(&s, sensitivity->impulse + nv, sensitivity->velocity + rows, sensitivity->dv + nv,
-                             sensitivity->dgamma + rows, work, err);
+        const size_t dof = (size_t)k * (size_t)problem->nv, row = (size_t)k * (size_t)problem->row_count;
+        status = find_column(&s, sensitivity->impulse + dof, sensitivity->velocity + row, sensitivity->dv + dof,
+                             sensitivity->dgamma + row, work, rows, err);
     }
     return status;
 }

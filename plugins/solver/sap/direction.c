@@ -5,18 +5,18 @@
 #include "system.h"
 
 stn_status sap_factor(sap_system *s, bool damped, stn_error *err) {
-    double mark = sap_mark(s);
+    double mark = phase_mark(s->control);
     stn_status status = s->H.ready ? STN_OK : augmented_analyse(&s->H, (augmented_form)s->config->factorization, err);
     if (status != STN_OK) {
         return status;
     }
     sap_anticipate(s);
     augmented_assemble(&s->H, s->H_G, s->now.line_G, s->changed);
-    sap_note(s, STN_PHASE_HESSIAN, mark);
+    phase_note(s->control, STN_PHASE_HESSIAN, mark);
     s->factorizations++;
-    mark = sap_mark(s);
+    mark = phase_mark(s->control);
     status = augmented_factor(&s->H, damped ? 1e-12 : 0.0, err);
-    sap_note(s, STN_PHASE_FACTOR, mark);
+    phase_note(s->control, STN_PHASE_FACTOR, mark);
     return status;
 }
 
@@ -32,10 +32,10 @@ double sap_direction(sap_system *s) {
         const augmented_block *block = &s->H.blocks[b];
         memcpy(s->dv + block->start, s->compact + block->compact, (size_t)block->n * sizeof *s->dv);
     }
-    sap_mass_times(s, s->dv, s->dp);
-    sap_jacobian_times(s, s->dv, s->dv_c, s->line_dv);
+    augmented_mass_times(&s->H, s->dv, s->dp);
+    augmented_jacobian_times(&s->H, s->dv, s->dv_c, s->line_dv);
     if (s->config->anticipate) {
         sap_predict(s);
     }
-    return sap_dot(s->H.nx, s->gradient, s->dv);
+    return padded_dot(s->H.nx, s->gradient, s->dv);
 }

@@ -66,7 +66,7 @@ static double accept(sap_system *s, double a) {
     sap_point before = s->now;
     s->now = s->trial;
     s->trial = before;
-    s->cost = 0.5 * sap_dot(s->H.nx, s->compact, s->p) - sap_dot(s->H.nx, s->force, s->v) + s->now.cost;
+    s->cost = 0.5 * padded_dot(s->H.nx, s->compact, s->p) - padded_dot(s->H.nx, s->force, s->v) + s->now.cost;
     return a;
 }
 
@@ -129,8 +129,8 @@ static double search_armijo(sap_system *s, const ray *line, double slope) {
 
 double sap_line_search(sap_system *s, double slope) {
     const stn_law *law = s->control->law;
-    double p_dv = sap_dot(s->H.nx, s->p, s->dv), force_dv = sap_dot(s->H.nx, s->force, s->dv);
-    ray line = {p_dv - force_dv, sap_dot(s->H.nx, s->dv, s->dp), s->cost - s->now.cost, 1.5};
+    double p_dv = padded_dot(s->H.nx, s->p, s->dv), force_dv = padded_dot(s->H.nx, s->force, s->dv);
+    ray line = {p_dv - force_dv, padded_dot(s->H.nx, s->dv, s->dp), s->cost - s->now.cost, 1.5};
     if (s->batch.count > 0 && law->ops->max_step != NULL) {
         line.limit = fmin(line.limit, 0.99 * law->ops->max_step(law->self, &s->batch, s->now.v, s->dv_c));
     }

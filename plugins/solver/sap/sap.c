@@ -103,8 +103,8 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
     }
     for (;;) {
         sap_gradient(s);
-        double Av = sap_scaled_norm(s->H.nx, s->D, s->Av), j = sap_scaled_norm(s->H.nx, s->D, s->j);
-        residual r = {.value = sap_scaled_norm(s->H.nx, s->D, s->gradient),
+        double Av = padded_scaled_norm(s->H.nx, s->D, s->Av), j = padded_scaled_norm(s->H.nx, s->D, s->j);
+        residual r = {.value = padded_scaled_norm(s->H.nx, s->D, s->gradient),
                       .scale = s->H.proximal == NULL ? fmax(Av, j) : fmax(Av, balancing_norm(s))};
         r.bound = s->control->absolute_tolerance + s->control->tolerance * r.scale;
         if (!isfinite(r.value) || !isfinite(s->cost)) {
@@ -144,9 +144,9 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
             info->reason = "stagnation";
             return STN_STALLED;
         }
-        double mark = sap_mark(s);
+        double mark = phase_mark(s->control);
         double step = sap_line_search(s, slope);
-        sap_note(s, STN_PHASE_LINE_SEARCH, mark);
+        phase_note(s->control, STN_PHASE_LINE_SEARCH, mark);
         double fall = (cost - s->cost) / (step * -slope); // at most 1, but for round-off
         bool fell = s->H.proximal != NULL && step > 1.0 && fall > 0.999 && fall < 1.001;
         s->falls = fell ? s->falls + 1 : 0;
@@ -168,9 +168,9 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
 static stn_status attempt(sap_system *s, int32_t limit, stn_error *err) {
     *s = (sap_system){
         .problem = s->problem, .control = s->control, .config = s->config, .solution = s->solution, .info = s->info};
-    double mark = sap_mark(s);
+    double mark = phase_mark(s->control);
     stn_status status = sap_pack(s, s->solution->v, err);
-    sap_note(s, STN_PHASE_SET_UP, mark);
+    phase_note(s->control, STN_PHASE_SET_UP, mark);
     if (status == STN_OK) {
         sap_refresh(s);
         status = iterate(s, limit, err);

@@ -36,8 +36,6 @@ typedef struct sap_system {
     double *j, *gradient;           // j = J^T gamma; gradient = p - j - force
     double *dv, *dp, *compact;
 
-    double *rows; // (row_count) between lanes and panels
-
     stn_law_batch batch;
     double *bias, *line_bias;
     double *line_R, *line_v_hat, *line_lo, *line_hi;
@@ -52,18 +50,6 @@ typedef struct sap_system {
     int32_t factorizations, evaluations;
     int32_t falls; // last steps in a row that the proximal term alone made short, the cost falling as at their start
 } sap_system;
-
-/// The clock, while somebody asks for a profile.
-static inline double sap_mark(const sap_system *s) {
-    return s->control->phase_us != NULL ? stn_clock_us() : 0.0;
-}
-
-/// Adds what passed since `mark` to a phase.
-static inline void sap_note(const sap_system *s, stn_phase phase, double mark) {
-    if (s->control->phase_us != NULL) {
-        s->control->phase_us[phase] += stn_clock_us() - mark;
-    }
-}
 
 /// workspace.c: packs the problem with v as warm start. STN_ERR_NUMERIC names what is not finite. Everything lives in
 /// the arena of `control`.
@@ -90,16 +76,7 @@ stn_status sap_differentiate(void *self, const stn_problem *problem, const stn_s
 /// linesearch.c: moves along dv, leaving all of the state at the new point. Returns the step.
 double sap_line_search(sap_system *s, double slope);
 
-/// kernels.c. Lengths are multiples of 8.
-double sap_dot(int32_t n, const double *x, const double *y);
-double sap_scaled_norm(int32_t n, const double *d, const double *x); // |D x|
-bool sap_finite(int64_t n, const double *x);
-/// y = A x
-void sap_mass_times(const sap_system *s, const double *x, double *y);
-/// J x, by lanes and lines.
-void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v);
-/// j = J^T gamma of the present point.
-void sap_jacobian_transposed(sap_system *s);
+/// kernels.c
 /// gamma, G and cost at the velocities of `at`.
 void sap_evaluate(sap_system *s, sap_point *at);
 /// The whole state from v alone.

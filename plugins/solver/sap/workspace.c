@@ -48,30 +48,6 @@ static stn_status name_fault(const sap_system *s, const double *v, stn_error *er
                : stn_fail(err, STN_ERR_NUMERIC, "numbers of the problem are too large: A v_star overflows");
 }
 
-/// a = a^-1/2, or 0 where a is not > 0; returns whether there are such.
-STN_KERNEL static bool invert_roots(int32_t n, double *a) {
-    int64_t missing = 0;
-    for (int32_t i = 0; i < n; i++) {
-        missing |= a[i] > 0.0 ? 0 : 1;
-    }
-    for (int32_t i = 0; i < n; i++) {
-        double root = sqrt(a[i] > 0.0 ? a[i] : (double)INFINITY);
-        a[i] = 1.0 / root;
-    }
-    return missing != 0;
-}
-
-static void pack_vector(const sap_system *s, const double *x, double *padded) {
-    for (int32_t b = 0; b < s->H.block_count; b++) {
-        const augmented_block *block = &s->H.blocks[b];
-        if (block->n == 6) {
-            copy_padded_6(1, x + block->dof, padded + block->start);
-        } else {
-            copy_padded(1, block->n, block->ld, x + block->dof, padded + block->start);
-        }
-    }
-}
-
 static stn_status pack_velocities(sap_system *s, const double *v, stn_error *err) {
     const stn_problem *problem = s->problem;
     stn_arena *arena = s->control->arena;
@@ -80,48 +56,19 @@ static stn_status pack_velocities(sap_system *s, const double *v, stn_error *err
                             {&s->Av, nx}, {&s->j, nx},      {&s->gradient, nx}, {&s->dp, nx}, {&s->compact, nx}};
     s->force = STN_ARENA_ZEROED(arena, nx + 8, double);
     s->dv = STN_ARENA_ZEROED(arena, nx + 8, double);
-    s->rows = STN_ARENA(arena, s->H.row_count + 8, double);
-    if (s->force == NULL || s->dv == NULL || s->rows == NULL || !allocate(arena, STN_COUNT(arrays), arrays)) {
+    if (s->force == NULL || s->dv == NULL || !allocate(arena, STN_COUNT(arrays), arrays)) {
         return out_of_memory(err);
     }
-    // D = diag(A)^-1/2; 1/sqrt(inf) keeps the padding 0
-    for (int64_t i = nx > 0 ? nx - 8 : 0; i < nx; i++) {
-        s->D[i] = INFINITY;
-    }
-    for (int32_t b = 0; b < s->H.block_count; b++) {
-        const augmented_block *block = &s->H.blocks[b];
-        for (int32_t i = 0; i < block->ld; i++) {
-            s->D[block->start + i] = i < block->n ? s->H.A[block->A + (int64_t)i * (block->ld + 1)] : (double)INFINITY;
-        }
-    }
-    if (invert_roots(s->H.nx, s->D)) {
-        // where a dof has no inertia of its own the largest of its tree stands in, or 1
-        for (int32_t b = 0; b < s->H.block_count;) {
-            int32_t first = b, tree = s->H.blocks[b].tree;
-            double least = INFINITY; // of D: the largest inertia
-            for (; b < s->H.block_count && s->H.blocks[b].tree == tree; b++) {
-                for (int32_t i = 0; i < s->H.blocks[b].n; i++) {
-                    double d = s->D[s->H.blocks[b].start + i];
-                    least = d > 0.0 && d < least ? d : least;
-                }
-            }
-            for (int32_t k = first; k < b; k++) {
-                for (int32_t i = 0; i < s->H.blocks[k].n; i++) {
-                    double *d = &s->D[s->H.blocks[k].start + i];
-                    *d = *d > 0.0 ? *d : (isfinite(least) ? least : 1.0);
-                }
-            }
-        }
-    }
-    pack_vector(s, v, s->v);
-    pack_vector(s, problem->v_star, s->v_star);
+    augmented_scale(&s->H, s->D);
+    augmented_pad(&s->H, v, s->v);
+    augmented_pad(&s->H, problem->v_star, s->v_star);
     if (problem->free_impulse != NULL) {
-        pack_vector(s, problem->free_impulse, s->force);
+        augmented_pad(&s->H, problem->free_impulse, s->force);
     }
-    sap_mass_times(s, s->v_star, s->A_v_star);
-    bool finite = sap_finite(nx, s->v) && sap_finite(nx, s->v_star) && sap_finite(nx, s->force) &&
-                  sap_finite(s->H.A_size, s->H.A) && sap_finite(nx, s->A_v_star) &&
-                  sap_finite(s->H.panel_size, s->H.panels);
+    augmented_mass_times(&s->H, s->v_star, s->A_v_star);
+    bool finite = padded_finite(nx, s->v) && padded_finite(nx, s->v_star) && padded_finite(nx, s->force) &&
+                  padded_finite(s->H.A_size, s->H.A) && padded_finite(nx, s->A_v_star) &&
+                  padded_finite(s->H.panel_size, s->H.panels);
     return finite ? STN_OK : name_fault(s, v, err);
 }
 
@@ -208,17 +155,14 @@ stn_status sap_pack(sap_system *s, const double *v, stn_error *err) {
         status = pack_lanes_and_lines(s, err);
     }
     if (status == STN_OK &&
-        !(sap_finite(3 * (int64_t)s->batch.stride, s->bias) && sap_finite(s->H.line_stride, s->line_bias))) {
+        !(padded_finite(3 * (int64_t)s->batch.stride, s->bias) && padded_finite(s->H.line_stride, s->line_bias))) {
         status = name_fault(s, v, err);
     }
     return status;
 }
 
 void sap_unpack(const sap_system *s, stn_solution *solution) {
-    for (int32_t b = 0; b < s->H.block_count; b++) {
-        const augmented_block *block = &s->H.blocks[b];
-        memcpy(solution->v + block->dof, s->v + block->start, (size_t)block->n * sizeof *solution->v);
-    }
+    augmented_unpad(&s->H, s->v, solution->v);
     const size_t stride = (size_t)s->batch.stride;
     for (int32_t i = 0; i < s->batch.count; i++) {
         double *gamma = solution->gamma + s->problem->constraints[s->batch.constraint[i]].row;

@@ -146,12 +146,12 @@ static bool is_among(const char *id, const char *const *ids, int32_t count) {
 
 /// Solvers over impulses go from centre to centre, and take tolerances relative to free speeds, too.
 static bool over_impulses(const char *id) {
-    static const char *const ids[] = {"admm", "admm_ncp", "ipm", "lemke", "newton_ncp"};
+    static const char *const ids[] = {"admm", "admm_ncp", "lemke", "newton_ncp"};
     return is_among(id, ids, STN_COUNT(ids));
 }
 
 static bool takes_singular(const char *id) {
-    static const char *const ids[] = {"sap", "qp", "admm_split", "admm_split_ncp"};
+    static const char *const ids[] = {"sap", "qp", "admm_split", "admm_split_ncp", "ipm"};
     return over_impulses(id) || is_among(id, ids, STN_COUNT(ids));
 }
 

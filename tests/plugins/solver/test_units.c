@@ -231,7 +231,7 @@ static void any_units_take_as_many_iterations(void **state) {
 
 /// Does this way solve problems without velocities? Those that work on A itself refuse them.
 static bool takes_local(const solver_way *way) {
-    return strcmp(way->id, "admm_split_ncp") != 0 && strncmp(way->id, "cond", 4) != 0 &&
+    return strcmp(way->id, "admm_split_ncp") != 0 && strncmp(way->id, "cond", 4) != 0 && strcmp(way->id, "ipm") != 0 &&
            (way->value == NULL || strcmp(way->value, "interior_point") != 0);
 }
 
