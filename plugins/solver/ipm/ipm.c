@@ -229,6 +229,7 @@ static residual find_residual(ipm *m) {
     }
     add_proximal(m, m->left, m->balance);
     const double momentum = padded_scaled_norm(nx, m->D, m->balance);
+    const double own = fmax(padded_scaled_norm(nx, m->D, m->mass), padded_scaled_norm(nx, m->D, m->impulse));
     const packed *H = &m->dual.H;
     gather(m, false, m->gamma);
     if (m->H.proximal != NULL) { // impulses that balance cancel to nothing
@@ -240,14 +241,18 @@ static residual find_residual(ipm *m) {
     scaled_dual_enter(&m->dual, m->gamma, m->x);
     scaled_dual_project(&m->dual, m->x); // to the rounding of T z
     gather(m, true, m->gamma);
-    double speed = H->speed;
+    double speed = H->speed, defect = 0.0, digits = 0.0; // sums of |gamma . g| over contacts, and of their rounding [J]
     for (int32_t i = 0; i < H->n; i++) {
         const packed_row *row = &H->rows[i];
+        double product = 0.0;
         for (int32_t r = 0; r < row->rows; r++) {
             const double g = m->gamma[row->row + r];
             m->g[row->place + r] = m->dual.s[row->place] * (row->cone && r < 2 ? row->scale[r] : 1.0) * g;
             speed = m->H.proximal != NULL ? fmax(speed, fabs(g)) : speed; // v_star may be no speed at all
+            product += m->x[row->place + r] * m->g[row->place + r];
+            digits += row->cone ? 1e-15 * fabs(m->x[row->place + r] * m->g[row->place + r]) : 0.0;
         }
+        defect += row->cone ? fabs(product) : 0.0;
     }
     const dual_residual natural = scaled_dual_residual(&m->dual, true, m->x, m->g);
     const double allowed = fmax(control->tolerance * speed, H->rounding);
@@ -258,9 +263,13 @@ static residual find_residual(ipm *m) {
     // what is left of a balance about a centre must not hide how the balance of A alone moves from centre to centre
     const double bound = m->H.proximal != NULL ? fmax(0.01 * plain, rounding) : plain;
     m->allowed = bound;
+    // S(33), the mean over contacts
+    const double slack = fmax(m->cones.count * control->tolerance * 0.5 * own * own, digits);
     residual out = {.energy = momentum * momentum + natural.size * natural.size,
-                    .error = natural.speed / fmax(allowed, 1e-300) + momentum / fmax(bound, 1e-300)};
-    const bool complementary = natural.speed <= allowed || natural.size <= control->absolute_tolerance;
+                    .error = natural.speed / fmax(allowed, 1e-300) + momentum / fmax(bound, 1e-300) +
+                             defect / fmax(slack, 1e-300)};
+    const bool complementary =
+        (natural.speed <= allowed && defect <= slack) || natural.size <= control->absolute_tolerance;
     out.done = complementary && momentum <= bound;
     m->since++;
     if (out.done || out.error < m->least) {

@@ -71,6 +71,29 @@ static void random_problems_have_the_solution_of_sap(void **state) {
                   worst_v, worst_gamma, most);
 }
 
+/// S(33): the mean of |gamma . g| over contacts is within the tolerance, too, also where it is rough.
+static void complementarity_is_within_the_tolerance(void **state) {
+    fixture *f = *state;
+    double worst = 0.0;
+    int32_t solved = 0;
+    for (int32_t k = 0; k < 200; k++) {
+        const double tolerance = k % 2 == 0 ? 1e-2 : 1e-4;
+        scene s;
+        scene_begin(&s, f->context, 500 + (uint64_t)k);
+        scene_random(&s, 1 + k % 23, k % 3 == 0 ? 1.0 : 1e3, 1.0);
+        assert_ok(choose(f, "ipm", tolerance), f->err);
+        if (solve_into(f, &s.problem, 0, v_ipm, gamma_ipm) == STN_OK) {
+            solved++;
+            assert_true(f->certificate.momentum <= tolerance && f->certificate.complementarity <= tolerance);
+            worst = worse(worst, f->certificate.complementarity / tolerance);
+        }
+        leave(f);
+        scene_end(&s);
+    }
+    print_message("%d of 200 solved, complementarity at most %.2f of the tolerance\n", solved, worst);
+    assert_true(solved >= 190);
+}
+
 /// Every R from 1e-9 to 1e9 of the inverse mass, given by the problem itself.
 static void any_compliance_has_the_solution_of_sap(void **state) {
     fixture *f = *state;
@@ -208,6 +231,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(random_problems_have_the_solution_of_sap, setup, teardown),
         cmocka_unit_test_setup_teardown(any_compliance_has_the_solution_of_sap, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_with_bounds_have_the_solution_of_sap, setup, teardown),
+        cmocka_unit_test_setup_teardown(complementarity_is_within_the_tolerance, setup, teardown),
         cmocka_unit_test_setup_teardown(iterations_do_not_grow_with_the_size, setup, teardown),
         cmocka_unit_test_setup_teardown(a_warm_start_saves_iterations, setup, teardown),
         cmocka_unit_test_setup_teardown(the_local_form_is_refused, setup, teardown),
