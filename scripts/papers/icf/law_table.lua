@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Table I of the paper on irrotational contact fields [castro-2023], by measurement: what each law makes of Coulomb friction and of
 -- the normal force while a body slides at constant speed, and at what slip friction comes to its limit. Each quantity is read
--- off the motion and the contact force of a body that touches in one point, and stands beside the formula (math in docs/papers.md).
+-- off the motion and the contact force of a body that touches in one point, and stands beside the formula (README.md).
 --
 --   glide        gap at no load, from two loads at each speed and step:      mu (dt + tau_d) |v_t|, 0, mu dt |v_t|
 --   stiffness    load over indentation, from the same two loads:             k/(1 + mu_t^2), k, k (1 + mu d |v_t|)
