@@ -58,10 +58,10 @@ return {
     name = "wrong_root", says = "the bisection method returns the mirror image of its root",
     file = "plugins/solver/gauss_seidel/local.c", from = "v = r * (k.side * 2.0 * x);", to = "v = -r * (k.side * 2.0 * x);",
     test = "references/solvers",
-    paper = "per_contact", row = "samples below 1 %",
+    paper = "per_contact", row = "do not converge",
   },
   {
-    name = "one_cone_dropped", says = "apgd, admm and ipm do not project the first contact on its cone",
+    name = "one_cone_dropped", says = "apgd and admm do not project the first contact on its cone",
     file = "plugins/solver/common/scaled_dual.c", from = "if (row->cone) {\n            stn_cone_project",
     to = "if (row->cone && i == 0) {\n            continue;\n        }\n        if (row->cone) {\n            stn_cone_project",
     test = "references/solvers",
@@ -120,6 +120,7 @@ return {
     file = "plugins/integrator/quasistatic/quasistatic.c",
     from = "stn_status status = stn_matrix_add_scaled(A, dt * dt, K);", to = "stn_status status = stn_matrix_add_scaled(A, 0.5 * dt * dt, K);",
     test = "references/contacts",
+    paper = "quasistatic", row = "while it slides",
   },
   {
     name = "quasistatic_without_weight", says = "quasistatic steps forget gravity",
