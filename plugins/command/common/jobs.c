@@ -28,7 +28,7 @@ static const off_t most_output = (off_t)1 << 26; // of one job [bytes]
 
 typedef struct job {
     pid_t process;
-    bool ended;
+    bool ended, told;    // told: to `done`
     double begun, limit; // [s], monotonic clock
     cli_job_end end;
 } job;
@@ -182,10 +182,16 @@ static stn_status run_jobs(job_run *run, stn_error *err) {
                 seconds = fmin(seconds, j->limit - now);
             }
         }
-        while (!run->stopped && run->done < run->begun && run->list[run->done].ended) {
-            job *j = &run->list[run->done++];
-            run->stopped = !jobs->done(jobs->user, &j->end);
-            close_files(j);
+        for (int32_t i = run->done; i < run->begun && !run->stopped && (jobs->any_order || run->list[i].ended); i++) {
+            job *j = &run->list[i];
+            if (j->ended && !j->told) {
+                j->told = true;
+                run->stopped = !jobs->done(jobs->user, &j->end);
+                close_files(j);
+            }
+        }
+        while (run->done < run->begun && run->list[run->done].told) {
+            run->done++;
         }
         if (run->ended == ended && run->done < jobs->count && !run->stopped) {
             // Sleeps until a child ends, an interrupt comes or the time is over.

@@ -29,8 +29,8 @@ typedef struct cli_jobs {
     /// In the child, whose stdout and stderr are files: does the job, or executes another program; returns the exit
     /// status.
     int (*work)(void *user, int32_t index);
-    /// In the parent, in the order of the jobs, whatever the order in which they end. False: no further ones are begun,
-    /// running ones are ended.
+    /// In the parent, in the order of the jobs, whatever the order in which they end, unless `any_order`. False: no
+    /// further ones are begun, running ones are ended.
     bool (*done)(void *user, const cli_job_end *end);
     /// OPTIONAL. In the parent, ten times a second and after each job that ends: how many have ended, in any order.
     void (*progress)(void *user, int32_t ended);
@@ -39,7 +39,8 @@ typedef struct cli_jobs {
     void (*prepare)(void *user, int32_t index);
     /// OPTIONAL. Wall time of a job in place of limit_s [s].
     double (*limit_of)(void *user, int32_t index);
-    bool survives; // an interrupt ends the jobs and not this process
+    bool survives;  // an interrupt ends the jobs and not this process
+    bool any_order; // `done` is called as jobs end
 } cli_jobs;
 
 /// The processors that this process may use: as many jobs at once keep the machine busy.

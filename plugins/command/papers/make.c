@@ -313,6 +313,7 @@ stn_status paper_make(paper_report *r, stn_error *err) {
                                .work = work,
                                .done = done,
                                .progress = progress,
+                               .any_order = true,
                                .survives = true,
                                .user = &t};
         status = cli_jobs_run(&jobs, err);

@@ -58,7 +58,8 @@ static void test_results_come_in_the_order_of_the_jobs(void **state) {
     for (int32_t at_once = 1; at_once <= 9; at_once += 4) {
         static seen s;
         s = (seen){0};
-        cli_jobs jobs = {MOST, at_once, (double)INFINITY, count_down, note_done, note_progress, &s, NULL, NULL, false};
+        cli_jobs jobs = {MOST,  at_once, (double)INFINITY, count_down, note_done, note_progress, &s, NULL, NULL,
+                         false, false};
         assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
         assert_int_equal(s.count, MOST);
         assert_int_equal(s.most_ended, MOST);
@@ -72,6 +73,39 @@ static void test_results_come_in_the_order_of_the_jobs(void **state) {
             snprintf(expected, sizeof expected, "error %d", i);
             assert_string_equal(s.error[i], expected);
         }
+    }
+}
+
+/// The first one goes on until the others are done.
+static int wait_for_others(void *user, int32_t index) {
+    (void)user;
+    usleep(index == 0 ? 300000 : 0);
+    printf("job %d", index);
+    return 0;
+}
+
+static void test_results_come_as_jobs_end(void **state) {
+    (void)state;
+    static seen s;
+    s = (seen){.stop_after = 3};
+    cli_jobs jobs = {.count = 4,
+                     .at_once = 2,
+                     .limit_s = (double)INFINITY,
+                     .work = wait_for_others,
+                     .done = note_done,
+                     .user = &s,
+                     .any_order = true};
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK); // ends the first one, which the third result stopped
+    assert_int_equal(s.count, 3);
+    s.stop_after = 0;
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+    assert_int_equal(s.count, 7);
+    static const int32_t order[] = {1, 2, 3, 1, 2, 3, 0};
+    for (int32_t i = 0; i < 7; i++) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "job %d", order[i]);
+        assert_int_equal(s.order[i], order[i]);
+        assert_string_equal(s.output[i], expected);
     }
 }
 
@@ -92,7 +126,7 @@ static int misbehave(void *user, int32_t index) {
 static void test_a_crash_and_a_hang_are_results(void **state) {
     (void)state;
     static seen s;
-    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s, NULL, NULL, false};
+    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s, NULL, NULL, false, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.outcome[0], CLI_JOB_CRASHED);
     assert_int_equal(s.code[0], SIGABRT);
@@ -119,7 +153,7 @@ static void test_nothing_outlives_a_job(void **state) {
     int ends[2];
     char byte;
     assert_int_equal(pipe(ends), 0);
-    cli_jobs jobs = {1, 1, (double)INFINITY, leave_a_child, note_done, NULL, &s, NULL, NULL, false};
+    cli_jobs jobs = {1, 1, (double)INFINITY, leave_a_child, note_done, NULL, &s, NULL, NULL, false, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.outcome[0], CLI_JOB_EXITED);
     close(ends[1]);
@@ -138,7 +172,7 @@ static int wait_for_ever(void *user, int32_t index) {
 static void test_done_may_stop_the_rest(void **state) {
     (void)state;
     static seen s = {.stop_after = 1};
-    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s, NULL, NULL, false};
+    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s, NULL, NULL, false, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 1);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); // all are reaped
@@ -165,7 +199,7 @@ static void test_an_interrupt_ends_all(void **state) {
     stn_error err;
     struct sigaction action = {.sa_handler = on_interrupt}, before;
     sigaction(SIGINT, &action, &before);
-    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s, NULL, NULL, false};
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s, NULL, NULL, false, false};
     assert_int_equal(cli_jobs_run(&jobs, &err), STN_ERR_INTERRUPTED);
     assert_int_equal(s.count, 0);
     assert_int_equal(interrupts, 1);
@@ -186,7 +220,7 @@ static void test_ignored_signals_stay_ignored(void **state) {
     for (int32_t i = 0; i < 2; i++) {
         sigaction(numbers[i], &ignore, &before[i]);
     }
-    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent_and_end, note_done, NULL, &s, NULL, NULL, false};
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent_and_end, note_done, NULL, &s, NULL, NULL, false, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 5);
     for (int32_t i = 0; i < 2; i++) {
@@ -215,7 +249,7 @@ static void test_few_files_are_enough(void **state) {
         assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
         few = (struct rlimit){most, before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-        cli_jobs jobs = {100, 8, (double)INFINITY, late_first, note_done, NULL, &s, NULL, NULL, false};
+        cli_jobs jobs = {100, 8, (double)INFINITY, late_first, note_done, NULL, &s, NULL, NULL, false, false};
         stn_status status = cli_jobs_run(&jobs, NULL);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
         assert_int_equal(status, STN_OK);
@@ -240,7 +274,7 @@ static int print_for_ever(void *user, int32_t index) {
 static void test_what_prints_without_end_is_ended(void **state) {
     (void)state;
     static seen s;
-    cli_jobs jobs = {3, 1, (double)INFINITY, print_for_ever, note_done, NULL, &s, NULL, NULL, false};
+    cli_jobs jobs = {3, 1, (double)INFINITY, print_for_ever, note_done, NULL, &s, NULL, NULL, false, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 3);
     assert_int_equal(s.outcome[1], CLI_JOB_CRASHED);
@@ -253,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_few_files_are_enough),
         cmocka_unit_test(test_what_prints_without_end_is_ended),
         cmocka_unit_test(test_results_come_in_the_order_of_the_jobs),
+        cmocka_unit_test(test_results_come_as_jobs_end),
         cmocka_unit_test(test_a_crash_and_a_hang_are_results),
         cmocka_unit_test(test_nothing_outlives_a_job),
         cmocka_unit_test(test_done_may_stop_the_rest),
