@@ -46,6 +46,7 @@ typedef struct paper_row {
 typedef struct paper_data {
     cJSON *json;
     char folder[STN_INPUT_PATH];          // of its file and scripts
+    uint64_t stamp;                       // of what its answers depend on besides their words; make.c
     const char *name, *reference, *title; // "COND", "lee-2023", its title
     paper_run *runs;
     paper_row *rows;

@@ -62,16 +62,12 @@ static uint64_t add_files(uint64_t hash, char *path) {
 }
 
 /// Of all that answers depend on besides their words: scripts, models, plugins and the library.
-static uint64_t find_stamp(const paper_report *r) {
+static uint64_t find_stamp(void) {
     char root[STN_INPUT_PATH], path[2 * STN_INPUT_PATH];
     uint64_t hash = stn_hash(0, STN_VERSION, strlen(STN_VERSION));
     static const char *const folders[] = {"scripts", "models"};
     for (int32_t i = 0; i < STN_COUNT(folders) && stn_shipped_folder(root); i++) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
-        hash = add_files(hash, path);
-    }
-    for (int32_t p = 0; p < r->paper_count; p++) { // elsewhere with --from
-        snprintf(path, sizeof path, "%s", r->papers[p].folder);
         hash = add_files(hash, path);
     }
     static const char own = 0; // of this plugin, which lies beside the others
@@ -95,7 +91,7 @@ static uint64_t find_stamp(const paper_report *r) {
 static void key_of(const paper_report *r, int32_t paper, int32_t run, char key[32]) {
     const paper_run *of = &r->papers[paper].runs[run];
     const cJSON *const lists[] = {of->set, of->options}, *word;
-    uint64_t hash = stn_hash(r->stamp, of->script, strlen(of->script) + 1);
+    uint64_t hash = stn_hash(r->papers[paper].stamp, of->script, strlen(of->script) + 1);
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         cJSON_ArrayForEach(word, lists[i]) {
             hash = stn_hash(hash, word->valuestring, strlen(word->valuestring) + 1);
@@ -282,9 +278,10 @@ stn_status paper_make(paper_report *r, stn_error *err) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be made: %s", r->keep, strerror(errno));
     }
     stn_status status = find_commit(r, err);
-    r->stamp = find_stamp(r);
+    const uint64_t stamp = find_stamp();
     int32_t most = 1;
     for (int32_t p = 0; p < r->paper_count; p++) {
+        r->papers[p].stamp = add_files(stamp, r->papers[p].folder); // elsewhere with --from
         most += r->papers[p].run_count;
     }
     todo_run *runs = stn_allocate(r->context, (size_t)most, sizeof *runs);

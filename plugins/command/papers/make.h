@@ -20,7 +20,6 @@ typedef struct paper_report {
     int32_t paper_count;
     const char *keep; // folder of answers and charts
     char commit[64];  // of the source tree, "": unknown
-    uint64_t stamp;   // of what answers depend on besides their words
     bool full, fresh, quiet;
     bool kept; // makes nothing
     int32_t jobs;

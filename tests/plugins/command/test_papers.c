@@ -169,6 +169,12 @@ static void answers_that_are_there_are_used(void **state) {
     write_file("p/test/help.lua", "return 1\n"); // a script may read it
     stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
     assert_int_equal(calls(), 6);
+    assert_int_equal(mkdir("p/second", 0777), 0); // another paper changes nothing
+    write_file("p/second/paper.json",
+               "{ \"name\": \"SECOND\", \"reference\": \"r\", \"title\": \"t\", \"runs\": {}, \"rows\": [] }\n");
+    stn_expect_part("papers --from p -q " QUIET, 1, "holds 1");
+    stn_expect_part("papers --from p -q test " QUIET, 1, "holds 1");
+    assert_int_equal(calls(), 6);
 }
 
 static void the_page_has_rows_charts_and_failed_checks(void **state) {
