@@ -128,9 +128,15 @@ function cases.stop()
     return world.time, particle.x:position(), height(particle), 0, vx, vz, 0, ft, fn, vx, vz, height(particle)
   end }
   local stopped = p.v0 / (p.mu * g)
-  local rest, off = height(particle), 0
+  local rest, off, left = height(particle), 0, false
+  local soft, lacks = 0, 0 -- way and speed that softened friction, of which (eps/v)^2/2 is missing, leaves over
   for step in world:run { steps = math.floor((stopped + 0.6) / p.dt) } do
     local n = step.index
+    left = left or n * p.dt > 0.5 * stopped and n * p.dt < stopped and select(2, contact_force(particle)) == 0
+    if p.law ~= "sap" and particle.x:velocity() > 0.1 * p.v0 then
+      lacks = lacks + p.dt * p.mu * select(2, contact_force(particle)) / p.m * (p.eps / particle.x:velocity()) ^ 2 / 2
+      soft = soft + p.dt * lacks
+    end
     if particle.x:velocity() > 0.1 * p.v0 then -- x + mu z falls freely while it slides, whatever the normal force does
       local expected = p.v0 * n * p.dt - p.mu * g * p.dt ^ 2 * n * (n + 1) / 2
       off = math.max(off, math.abs(particle.x:position() + p.mu * (height(particle) - rest) - expected))
@@ -142,8 +148,12 @@ function cases.stop()
   -- v falls by mu g dt a step and x goes with its end: v0 dt/2 less than v0^2/(2 mu g)
   local expected = p.v0 * (stopped - p.dt) / 2
   stn.result("distance_over_that_of_the_scheme", distance / expected, "1")
-  stn.check("x + mu z while it slides, off that of the scheme", { value = off, limit = 1e-8 * p.v0 * stopped, unit = "m" })
-  stn.check("distance, off that of the scheme", { value = math.abs(distance / expected - 1), limit = 0.01 })
+  stn.check("x + mu z while it slides, off that of the scheme", { value = off, limit = 1.1 * soft + 1e-10 * p.v0 * stopped, unit = "m" })
+  -- the last part of a step begins at up to mu g dt, and at up to mu (dt + taud) times that speed above the ground, from where x + mu z falls freely
+  local last = p.mu * g * p.dt ^ 2 * (1 + p.mu ^ 2 * (1 + (p.law == "sap" and p.taud or 0) / p.dt))
+  if not left then -- friction throws it up at first; steep friction so high that it is still in the air when it should stop
+    stn.check("distance, off that of the scheme", { value = math.abs(distance - expected), limit = last, unit = "m" })
+  end
   stn.check("it stops", { value = math.abs(particle.x:velocity()), limit = 1e-9, unit = "m/s" })
 end
 
@@ -169,7 +179,10 @@ function cases.incline()
     if acceleration == 0 then
       local share = math.tan(angle) / p.mu
       local creep = law == "sap" and p.sigma * inverse_mass * p.m * g * math.sin(angle) * p.dt or p.eps * share / math.sqrt(1 - share * share)
-      stn.check("it holds, " .. law .. ": creep off the closed form", { value = math.abs(particles[i].x:velocity() / creep - 1), limit = 1e-9 })
+      -- what is left of the way there falls at least by 1 + dt df/dv/m a step, f the softened friction at the creep
+      local slope = p.mu * g * math.cos(angle) / p.eps * (1 - share * share) ^ 1.5
+      local left = law == "sap" and 0 or (1 + p.dt * slope) ^ -first.world.steps
+      stn.check("it holds, " .. law .. ": creep off the closed form", { value = math.abs(particles[i].x:velocity() / creep - 1), limit = 1e-9 + left })
     else
       local steps = first.world.steps
       local x = acceleration * p.dt ^ 2 * steps * (steps + 1) / 2
