@@ -145,9 +145,9 @@ local function straight()
   stn.check("steps that did not converge", { value = unsolved, limit = 0 })
   -- While it is pushed the spring says where the blade is; errors add up while all rests, for 0.5 s: what the solver's tolerance leaves of the
   -- free speed g dt/s, and what a law with sigma lets feet creep, sigma w h^2 f a step, h at most the integrator's scale_time, w at most 5/m.
-  -- qp ends at round-off; pivots of lemke on the free way g dt^2/s, and the end of admm_split, leave 5e-9 m.
+  -- ipm has a tolerance of momentum and one of contacts; qp ends at round-off; pivots of lemke on the free way g dt^2/s, and the end of admm_split, leave 5e-9 m.
   local exact = p.solver == "qp"
-  local left = method.mass_scale > 0 and not exact and 0.5 * method.solver.tolerance * g * p.dt / method.mass_scale or 0
+  local left = method.mass_scale > 0 and not exact and (p.solver == "ipm" and 1 or 0.5) * method.solver.tolerance * g * p.dt / method.mass_scale or 0
   local creep = 0.5 / p.dt * (method.law and method.law.sigma or 0) * 5 * p.mu * g * math.min(p.dt, 0.01) ^ 2
   local limit = (exact and 3e-12 or (p.solver == "lemke" or p.solver == "admm_split") and 5e-9 or 1e-11) + left + creep
   stn.check("positions follow the closed form", { value = position, limit = limit, unit = "m" })
