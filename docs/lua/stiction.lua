@@ -642,6 +642,10 @@ function world:nearest(place) end
 ---@param recorder? stiction.Plugin
 function world:record(path, recorder) end
 function world:close_recordings() end
+---@param camera { follow?: any, target?: stiction.Vector, position?: stiction.Vector, azimuth?: number, elevation?: number, distance?: number, field_of_view?: number, seconds?: number, smoothing?: number } of recorders that draw; lua.md
+function world:camera(camera) end
+---@param text string what happens from now on; "": nothing
+function world:caption(text) end
 ---@param name string
 ---@param value number recorders write it with the next step: what a loop plots stands one step late, world:log is in time
 function world:plot(name, value) end

@@ -26,7 +26,7 @@ local function run(own)
     if math.abs(step.time - tenth / 10) < 1e-9 then poses[tenth] = s.red:pose() end
   end)
   stn.check("steps not solved", { value = unsolved, limit = 0, unit = "steps" })
-  scene.check(s)
+  scene.check(s, p)
   if p.integrator == "quasistatic" then
     stn.check("contacts carry the red cube's weight of 5 N, less", { value = weight, limit = 1e-5, unit = "N" })
     stn.check("contacts carry the springs of the plates, 5 N each, less", { value = springs, limit = 0.05, unit = "N" })

