@@ -1,15 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- world:camera and world:caption: what pictures are taken with, in recordings and replays of them, and what is refused.
 local stn = require "stiction"
-
-local function with_folder(body)
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute("mkdir " .. folder))
-  local ok, why = pcall(body, folder .. "/")
-  os.execute("rm -rf " .. folder)
-  assert(ok, why)
-end
+local with_folder = require "with_folder"
 
 local function bytes_of(path)
   local file <close> = assert(io.open(path, "rb"))

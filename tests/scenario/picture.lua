@@ -1,16 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Pictures by recorder/png: found by their ending, whole files, the same every time.
 local stn = require "stiction"
-
--- A name in a folder of its own, which is removed with all that lies in it.
-local function with_folder(body)
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute("mkdir " .. folder))
-  local ok, why = pcall(body, folder .. "/")
-  os.execute("rm -rf " .. folder)
-  assert(ok, why)
-end
+local with_folder = require "with_folder"
 
 local function bytes_of(path)
   local file = assert(io.open(path, "rb"))

@@ -135,9 +135,7 @@ stn_status paper_document(const paper_report *r, const char *path, stn_error *er
     }
     FILE *file = cli_stream_of(&output);
     if (file == NULL) {
-        stn_error ignored;
-        (void)stn_output_close(&output, STN_OUTPUT_DROP, &ignored);
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+        return cli_finish_stream(&output, NULL, path, err); // says why
     }
     put_head(file, r);
     for (int32_t p = 0; p < r->paper_count && status == STN_OK; p++) {

@@ -185,9 +185,7 @@ stn_status paper_page(const paper_report *r, const char *path, stn_error *err) {
     }
     FILE *file = cli_stream_of(&output);
     if (file == NULL) {
-        stn_error ignored;
-        (void)stn_output_close(&output, STN_OUTPUT_DROP, &ignored);
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+        return cli_finish_stream(&output, NULL, path, err); // says why
     }
     int32_t counts[PAPER_VERDICT_COUNT] = {0};
     for (int32_t p = 0; p < r->paper_count; p++) {
