@@ -9,6 +9,12 @@ function statistics.median(values)
   return sorted[(#sorted + 1) // 2]
 end
 
+function statistics.mean(values)
+  local sum = 0
+  for _, value in ipairs(values) do sum = sum + value end
+  return sum / #values
+end
+
 --- Slope of the least-squares line through (x, y), and R squared.
 function statistics.slope(x, y)
   local mean_x, mean_y, xx, xy, yy = 0, 0, 0, 0, 0

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Mats of 1,000 to 100,000 nodes slide over the ground: paper COND [lee-2023], section V-D and Figure 11. Cells stay as large as they are,
 -- so that the mats grow and nothing but their number changes. Prints the time of the solver and of the other parts of a step, and fits
--- lines: time = a + b dofs. With several threads every mat is run on one thread, too: the results must be the same bytes. Run it with
+-- lines: time = a + b dofs. A time is the least of `repeats` runs, which make the same steps. With several threads every mat is run on one thread, too: the results must be the same bytes. Run it with
 -- --profile:
 --     stiction run scripts/papers/cond/mat_scaling.lua --profile --set threads=2 --set plot=scaling.svg
 local stn = require "stiction"
@@ -16,6 +16,7 @@ local p = figures.declare {
   mu = 0.3,
   dt = stn.number { 0.01, min = 1e-5, max = 0.1, unit = "s" },
   steps = 8,         -- of each mat; the first two are left out
+  repeats = 3,
   threads = 1,
   threshold = 1e-4,  -- the paper's: an iteration changes v by less [m/s]
   plot = "",         -- an SVG file
@@ -30,7 +31,8 @@ local function memory()
   return tonumber(kB) / 1000
 end
 
-local function run(nodes, threads)
+-- Runs a mat; us[stage][k]: the least time of a stage in step k so far [us].
+local function run(nodes, threads, us)
   local n = math.max(2, math.floor(math.sqrt(nodes / 2) + 0.5) - 1)
   local before = memory()
   local world <close> = stn.world { dt = p.dt, solver = figures.solver(p), law = figures.law(p), threads = threads }
@@ -43,11 +45,22 @@ local function run(nodes, threads)
       local stages = assert(step.stage_us, "run it with --profile: there are no times of stages")
       r.steps, r.iterations, r.contacts = r.steps + 1, r.iterations + step.iterations, math.max(r.contacts, step.contact_count)
       r.unsolved = r.unsolved + (step.converged and 0 or 1)
-      for name, us in pairs(stages) do r.stages[name] = (r.stages[name] or 0) + 1e-3 * us end
+      for name, time in pairs(stages) do
+        us[name] = us[name] or {}
+        us[name][r.steps] = math.min(us[name][r.steps] or math.huge, time)
+      end
     end
   end
-  for name, ms in pairs(r.stages) do r.stages[name] = ms / r.steps end
   r.memory, r.hash = memory() - before, world:hash()
+  return r
+end
+
+-- The figures of a mat, with the mean times of its stages [ms].
+local function measure(nodes, threads)
+  local us = {}
+  local r = run(nodes, threads, us)
+  for _ = 2, p.repeats do run(nodes, threads, us) end
+  for name, times in pairs(us) do r.stages[name] = 1e-3 * statistics.mean(times) end
   return r
 end
 
@@ -57,10 +70,10 @@ print("  nodes    dofs contacts  iterations   one thread    solve [ms]  elements
 local dofs, times = {}, {}
 for _, column in ipairs(columns) do times[column[1]] = {} end
 for word in p.nodes:gmatch "%d+" do
-  local r = run(tonumber(word), p.threads)
+  local r = measure(tonumber(word), p.threads)
   local alone = r
   if p.threads > 1 then
-    alone = run(tonumber(word), 1)
+    alone = measure(tonumber(word), 1)
     stn.check(("%d nodes: the same bytes on one thread"):format(r.nodes), alone.hash == r.hash)
   end
   dofs[#dofs + 1] = r.dofs

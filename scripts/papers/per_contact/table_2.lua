@@ -10,7 +10,7 @@
 -- plot: of one task the share of its steps by iterations (figure 4), of all the times of 100,000 steps (figure 5).
 -- folder: table_2.csv and, for each task, iterations_TASK.csv.
 local stn = require "stiction"
-local tasks, tally, chart = require "tasks", require "tally", require "chart"
+local tasks, tally, chart, statistics = require "tasks", require "tally", require "chart", require "statistics"
 
 local p = tasks.parameters {
   task = stn.choice { "all", "trot", "hang", "drop", "random" },
@@ -44,12 +44,6 @@ local function measure(task, seed)
     for _, method in ipairs(methods) do runs[method].world:close() end
   end
   return counts
-end
-
-local function mean(values)
-  local sum = 0
-  for _, value in ipairs(values) do sum = sum + value end
-  return sum / #values
 end
 
 -- Shares of steps by iterations, on average over the runs: edges of the bins, shares [%].
@@ -111,7 +105,7 @@ for number, task in ipairs(wanted) do
       end
     end
     local f = {}
-    for key, list in pairs(lists) do f[key] = mean(list) end
+    for key, list in pairs(lists) do f[key] = statistics.mean(list) end
     f.most, f.widest = math.max(table.unpack(lists.most)), math.max(table.unpack(lists.widest))
     figures[method], f.lists = f, lists
     print(("%-7s %-10s %8.3f %8.3f | %8.2f %8.2f %8.1f %7.1f %7d | %9.2f %9.1f %9.0f"):format(task, method, f.whole, f.solver, f.mean, f.solved, f.median, f.p99, f.most,

@@ -5,6 +5,7 @@
 --   stiction run scripts/papers/quasistatic/pick_and_place.lua --dt 5e-5 --integrator symplectic_euler --solver sap    # with inertia
 local stn = require "stiction"
 local scene = require "pick_and_place_scene"
+local statistics = require "statistics"
 
 local p = scene.parameters {
   scaling = false, -- true: also with cubes=corners, how the time of the solver grows with the contacts
@@ -31,11 +32,7 @@ for _ = 2, p.repeats do
   for k = 1, steps do solve[k], whole[k] = math.min(solve[k], again.solve_us[k]), math.min(whole[k], again.step_us[k]) end
 end
 
-local function mean(values)
-  local sum = 0
-  for _, value in ipairs(values) do sum = sum + value end
-  return sum / #values
-end
+local mean = statistics.mean
 table.sort(solve)
 stn.result("dofs", s.world.nv, "1")
 stn.result("contacts_mean", contacts / steps, "1")

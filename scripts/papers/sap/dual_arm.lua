@@ -56,9 +56,7 @@ end
 
 --- Mean, median, least and largest of a figure of every step.
 local function spread(values)
-  local sum = 0
-  for _, value in ipairs(values) do sum = sum + value end
-  return { mean = sum / #values, median = statistics.median(values), least = math.min(table.unpack(values)), largest = math.max(table.unpack(values)) }
+  return { mean = statistics.mean(values), median = statistics.median(values), least = math.min(table.unpack(values)), largest = math.max(table.unpack(values)) }
 end
 
 --- One line of the table.
