@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers from text without locale, hashing, and "did you mean".
+// Numbers from and to text without locale, hashing, and "did you mean".
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <stiction/base.h>
+
+#include "base/shortest_real.h"
 
 enum { LONGEST_NUMBER = 400, LONGEST_WORD = 64 };
 
@@ -150,35 +152,29 @@ bool stn_parse_real(const char *text, double *value) {
     return true;
 }
 
-size_t stn_print_real(char *text, size_t size, double value) {
+/// `digits` 0: as few as read back to the same number.
+static size_t print_number(char *text, size_t size, double value, int digits) {
+    char out[STN_SHORTEST_REAL];
     int length = 0;
     if (!isfinite(value)) {
-        length = snprintf(text, size, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
-        return length > 0 && (size_t)length < size ? (size_t)length : 0;
+        length = snprintf(out, sizeof out, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
+    } else {
+        length = digits == 0 ? stn_shortest_real(value, out) : stn_rounded_real(value, digits, out);
     }
-    char digits[40];
-    for (int precision = 15; precision <= 17; precision++) {
-        length = snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value) {
-            break;
-        }
+    if ((size_t)length >= size) {
+        return 0;
     }
-    size_t used = 0;
-    for (int i = 0; i < length && used + 1 < size; i++) {
-        char c = digits[i];
-        if (!((c >= '0' && c <= '9') || strchr("+-e", c) != NULL)) {
-            if (used > 0 && text[used - 1] == '.') {
-                continue; // the locale's decimal sign may be several bytes
-            }
-            c = '.';
-        }
-        text[used++] = c;
-        if (i + 1 == length) {
-            text[used] = '\0';
-            return used;
-        }
-    }
-    return 0;
+    memcpy(text, out, (size_t)length);
+    text[length] = '\0';
+    return (size_t)length;
+}
+
+size_t stn_print_real(char *text, size_t size, double value) {
+    return print_number(text, size, value, 0);
+}
+
+size_t stn_print_rounded(char *text, size_t size, double value, int32_t digits) {
+    return print_number(text, size, value, digits < 1 ? 1 : digits > 17 ? 17 : digits);
 }
 
 void stn_text_append(char *text, size_t size, const char *format, ...) {

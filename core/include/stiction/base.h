@@ -86,6 +86,9 @@ STN_API size_t stn_scan_real(const char *text, size_t size, double *value);
 /// whatever the locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
 STN_API size_t stn_print_real(char *text, size_t size, double value);
 
+/// Likewise with at most 1 <= digits <= 17 significant digits, as printf's %.*g has them.
+STN_API size_t stn_print_rounded(char *text, size_t size, double value, int32_t digits);
+
 /// Adds formatted text behind what `text` (of `size` bytes, terminated) holds; cut where it is full.
 STN_API void stn_text_append(char *text, size_t size, const char *format, ...) STN_PRINTF(3, 4);
 

@@ -33,7 +33,7 @@ static const stn_param params[] = {
                    "write kinetic, potential, elastic and contact energy, their sum and the work of the inputs"),
     STN_PARAM_BOOL(csv_config, constraints, true,
                    "write length, force and error of every row, and slack, of constraints of plugins"),
-    STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
+    STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits, at most; 17: as few as read back to the same number"),
     STN_PARAM_INT(csv_config, every, "steps", 1, 1, 1000000, "write every n-th step"),
     STN_PARAM_TEXT(csv_config, nodes, "",
                    "soft bodies whose nodes are written beside it, \"pad, rope\" or \"all\"; empty: none"),

@@ -76,11 +76,13 @@ stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err) 
 // ----------------------------------------------------------------------------------------------------------- fields
 
 void table_number(const table *t, double value) {
-    if (isnan(value)) {
-        fputc(',', t->file);
-    } else {
-        fprintf(t->file, ",%.*g", t->digits, value);
+    char text[40] = ",";
+    size_t length = 1;
+    if (!isnan(value)) {
+        length += t->digits == 17 ? stn_print_real(text + 1, sizeof text - 1, value)
+                                  : stn_print_rounded(text + 1, sizeof text - 1, value, t->digits);
     }
+    fwrite_unlocked(text, 1, length, t->file);
 }
 
 static bool needs_quotes(const char *text) {

@@ -175,6 +175,65 @@ static void test_printed_numbers_are_as_short_as_can_be(void **state) {
     assert_int_equal(stn_print_real(text, 0, 1.0), 0);
 }
 
+/// What the C library needs: the least of 15, 16 and 17 digits that reads back.
+static void print_by_trials(char text[40], double value) {
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, 40, "%.*g", precision, value);
+        if (strtod(text, NULL) == value) {
+            return;
+        }
+    }
+}
+
+static void test_printed_numbers_are_those_of_the_c_library(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    int32_t other = 0; // of 16 digits where those of %.16g, which are nearer, need a 17th
+    for (int32_t i = 0; i < 300000; i++) {
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        double value = 0.0, scale = pow(10.0, (double)(i % 60 - 30)), back = 0.0;
+        if (i % 3 == 0) {
+            uint64_t bits = random;
+            memcpy(&value, &bits, sizeof value); // any number
+        } else if (i % 3 == 1) {
+            value = (double)((int64_t)random >> 11) * scale; // of any size that occurs
+        } else {
+            value = round((double)((int64_t)random >> 40)) / 1000.0 * scale; // of few digits
+        }
+        char text[40], expected[40], rounded[40];
+        if (!isfinite(value)) {
+            continue;
+        }
+        const size_t length = stn_print_real(text, sizeof text, value);
+        print_by_trials(expected, value);
+        assert_int_equal(length, strlen(text));
+        assert_true(stn_parse_real(text, &back));
+        assert_memory_equal(&back, &value, sizeof back);
+        assert_true(length <= strlen(expected));
+        other += strcmp(text, expected) != 0;
+        const int32_t digits = i % 17 + 1;
+        snprintf(expected, sizeof expected, "%.*g", digits, value);
+        assert_int_equal(stn_print_rounded(rounded, sizeof rounded, value, digits), strlen(expected));
+        assert_string_equal(rounded, expected);
+    }
+    assert_true(other < 300);
+}
+
+static void test_numbers_at_the_edge_of_exponents_are_printed_as_by_the_c_library(void **state) {
+    (void)state;
+    static const double edges[] = {1e-5, 1e-4, 1e14, 1e15, 1e16, 1e17, 1e18, 9007199254740992.0, 1234567890123456.0, 12345678901234568.0,
+                                   1e22, 1e23, 2.2250738585072014e-308};
+    for (int32_t i = 0; i < STN_COUNT(edges); i++) {
+        const double near[] = {edges[i], nextafter(edges[i], 0.0), nextafter(edges[i], DBL_MAX), -edges[i]};
+        for (int32_t k = 0; k < STN_COUNT(near); k++) {
+            char text[40], expected[40];
+            stn_print_real(text, sizeof text, near[k]);
+            print_by_trials(expected, near[k]);
+            assert_string_equal(text, expected);
+        }
+    }
+}
+
 static void test_a_comma_locale_changes_neither_reading_nor_printing(void **state) {
     (void)state;
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL) {
@@ -225,6 +284,8 @@ int main(void) {
         cmocka_unit_test(test_lists_are_counted_and_bounded),
         cmocka_unit_test(test_printed_numbers_read_back_to_the_same_bits),
         cmocka_unit_test(test_printed_numbers_are_as_short_as_can_be),
+        cmocka_unit_test(test_printed_numbers_are_those_of_the_c_library),
+        cmocka_unit_test(test_numbers_at_the_edge_of_exponents_are_printed_as_by_the_c_library),
         cmocka_unit_test(test_a_comma_locale_changes_neither_reading_nor_printing),
         cmocka_unit_test(test_typing_errors_find_their_word_and_other_words_do_not),
         cmocka_unit_test(test_the_hash_is_that_of_fnv_1a),
