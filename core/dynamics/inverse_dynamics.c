@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverse dynamics: of one free body here, of a cloud of nodes, and of articulated trees by the kernel; with the
-// velocities of the kinematics, or with others at the same q.
+// Inverse dynamics: of one free body here, of a cloud of nodes, and of articulated trees by the kernel; with the forces
+// c(v) = C(v, v) of the velocities of the kinematics, or with C(v, w).
 #include <stiction/dynamics.h>
 
 #include "dynamics/tree_kernels.h"
 
-/// Of a cloud with velocities v (n_t; NULL: at rest): Newton for every node, and Euler for those that are frames.
-static void nodal(const stn_kinematics *k, const stn_tree *tree, stn_vec3 gravity, const double *v,
+static stn_vec3 at(const double *x) {
+    return stn_vec3_make(x[0], x[1], x[2]);
+}
+
+/// Of a cloud with velocities v and w (n_t; NULL: at rest): Newton for every node, and Euler for those that are frames.
+static void nodal(const stn_kinematics *k, const stn_tree *tree, stn_vec3 gravity, const double *v, const double *w,
                   const double *acceleration, double *tau) {
     const double *mass = k->model->node_mass + tree->node_start, g[3] = {gravity.x, gravity.y, gravity.z};
     const int32_t nv = stn_node_type_nv(tree->node_type);
@@ -24,11 +28,10 @@ static void nodal(const stn_kinematics *k, const stn_tree *tree, stn_vec3 gravit
     }
     for (int32_t i = 0; i < tree->node_count && tree->node_type == STN_NODE_FRAME && v != NULL; i++) {
         double *torque = tau + 6 * i + 3; // holds the angular acceleration
-        const double *w = v + 6 * i + 3;
-        const stn_vec3 alpha = stn_vec3_make(torque[0], torque[1], torque[2]), omega = stn_vec3_make(w[0], w[1], w[2]);
+        const stn_vec3 alpha = at(torque), a = at(v + 6 * i + 3), b = at(w + 6 * i + 3);
         const stn_mat3 I = stn_node_inertia(k, tree->node_start + i);
-        const stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&I, omega));
-        const stn_vec3 sum = stn_vec3_add(stn_mat3_apply(&I, alpha), spin);
+        const stn_vec3 spin = stn_vec3_add(stn_vec3_cross(a, stn_mat3_apply(&I, b)), stn_vec3_cross(b, stn_mat3_apply(&I, a)));
+        const stn_vec3 sum = stn_vec3_mul_add(stn_mat3_apply(&I, alpha), 0.5, spin);
         torque[0] = sum.x;
         torque[1] = sum.y;
         torque[2] = sum.z;
@@ -40,7 +43,7 @@ void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_ve
     const kinematics_object *k = kinematics_object_of(kinematics);
     const stn_tree *t = &kinematics->model->trees[tree];
     if (t->kind == STN_TREE_NODAL) {
-        nodal(kinematics, t, gravity, kinematics->v + t->v_start, acceleration, tau);
+        nodal(kinematics, t, gravity, kinematics->v + t->v_start, kinematics->v + t->v_start, acceleration, tau);
     } else if (t->body_count == 1 && k->plan[t->body_start].free_root) {
         // One body floating in the world: Newton and Euler about its origin, which accelerates by a.
         int32_t body = t->body_start;
@@ -61,54 +64,82 @@ void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_ve
         tau[4] = F.angular.y;
         tau[5] = F.angular.z;
     } else {
-        k->kernels->inverse_dynamics(k, t, gravity, acceleration, scratch, tau);
+        const stn_bias_of own = {kinematics->body_velocity, kinematics->bias};
+        k->kernels->inverse_dynamics(k, t, gravity, acceleration, own, scratch, tau);
     }
 }
 
-void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *v,
-                             const double *acceleration, stn_spatial *scratch, double *tau) {
+/// C(v, w) of a joint's own bias, which is quadratic in the joint's velocities.
+static stn_spatial own_polar(const joint_kind *kind, const joint_state *at_joint, int32_t nv, const double *v,
+                             const double *w) {
+    double middle[6];
+    stn_spatial own = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, part = own;
+    for (int32_t j = 0; j < nv; j++) {
+        middle[j] = 0.5 * (v[j] + w[j]);
+    }
+    const struct {
+        const double *v;
+        double weight;
+    } looks[] = {{middle, 2.0}, {v, -0.5}, {w, -0.5}};
+    for (int32_t i = 0; i < STN_COUNT(looks); i++) {
+        kind->own_bias(at_joint, looks[i].v, &part);
+        spatial_add_to(&own, looks[i].weight, &part);
+    }
+    return own;
+}
+
+/// a x b + c x d, halved: of velocities that cross.
+static stn_vec3 half_crosses(stn_vec3 a, stn_vec3 b, stn_vec3 c, stn_vec3 d) {
+    return stn_vec3_scale(0.5, stn_vec3_add(stn_vec3_cross(a, b), stn_vec3_cross(c, d)));
+}
+
+void stn_inverse_dynamics_polar(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *w,
+                                const double *acceleration, stn_spatial *scratch, double *tau) {
     const stn_model *model = kinematics->model;
     const stn_tree *t = &model->trees[tree];
     if (t->kind == STN_TREE_NODAL) {
-        nodal(kinematics, t, gravity, v, acceleration, tau);
+        nodal(kinematics, t, gravity, kinematics->v + t->v_start, w, acceleration, tau);
         return;
     }
-    kinematics_object other = *kinematics_object_of(kinematics);
-    stn_spatial *V = other.face.body_velocity = scratch, *c = other.face.bias = V + model->body_count + 1;
+    const kinematics_object *k = kinematics_object_of(kinematics);
+    const double *v = kinematics->v + t->v_start;
+    const stn_spatial zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    stn_spatial *W = scratch, *c = W + model->body_count + 1; // of the bodies: velocity from w, bias C(v, w)
     for (int32_t i = t->body_start; i < t->body_start + t->body_count; i++) {
-        if (other.plan[i].type == STN_JOINT_KINEMATIC) {
-            V[i] = kinematics->body_velocity[i];
+        const body_plan *plan = &k->plan[i];
+        if (plan->type == STN_JOINT_KINEMATIC) {
+            W[i] = kinematics->body_velocity[i];
             c[i] = kinematics->bias[i];
-        } else {
-            // V and c of one body, as kinematics would have them, from those of its parent and v.
-            const body_plan *plan = &other.plan[i];
-            const stn_joint *joint = &model->joints[plan->joint];
-            const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
-            const stn_spatial *S = kinematics->motion + plan->v, zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-            stn_spatial Sv = zero, own = zero;
-            for (int32_t j = 0; j < plan->nv; j++) {
-                spatial_add_to(&Sv, v[plan->dof + j], &S[j]);
-            }
-            if (plan->free_root) {
-                own.linear = stn_vec3_cross(Sv.linear, Sv.angular);
-            } else if (kind->own_bias != NULL) {
-                stn_vec3 origin = kinematics->reference[model->bodies[i].tree];
-                const joint_state at = {joint, stn_pose_mul(&kinematics->body_pose[plan->parent], &joint->origin),
-                                        kinematics->q + plan->q,
-                                        stn_vec3_sub(kinematics->body_pose[i].position, origin)};
-                kind->own_bias(&at, v + plan->dof, &own);
-            }
-            const stn_spatial *up = plan->parent > 0 ? &V[plan->parent] : &zero;
-            c[i] = plan->parent > 0 ? c[plan->parent] : zero;
-            c[i].angular = stn_vec3_add(c[i].angular, stn_vec3_cross(up->angular, Sv.angular));
-            c[i].linear = stn_vec3_add(c[i].linear, stn_vec3_cross(up->angular, Sv.linear));
-            c[i].linear = stn_vec3_add(c[i].linear, stn_vec3_cross(up->linear, Sv.angular));
-            spatial_add_to(&c[i], 1.0, &own);
-            V[i] = *up;
-            spatial_add_to(&V[i], 1.0, &Sv);
+            continue;
         }
+        const stn_spatial *S = kinematics->motion + plan->v;
+        stn_spatial Sv = zero, Sw = zero;
+        for (int32_t j = 0; j < plan->nv; j++) {
+            spatial_add_to(&Sv, v[plan->dof + j], &S[j]);
+            spatial_add_to(&Sw, w[plan->dof + j], &S[j]);
+        }
+        const stn_spatial *up = plan->parent > 0 ? &kinematics->body_velocity[plan->parent] : &zero;
+        const stn_spatial *W_up = plan->parent > 0 ? &W[plan->parent] : &zero;
+        c[i] = plan->parent > 0 ? c[plan->parent] : zero;
+        c[i].angular = stn_vec3_add(c[i].angular, half_crosses(up->angular, Sw.angular, W_up->angular, Sv.angular));
+        c[i].linear = stn_vec3_add(c[i].linear, half_crosses(up->angular, Sw.linear, W_up->angular, Sv.linear));
+        c[i].linear = stn_vec3_add(c[i].linear, half_crosses(up->linear, Sw.angular, W_up->linear, Sv.angular));
+        const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
+        if (plan->free_root) {
+            c[i].linear = stn_vec3_add(c[i].linear, half_crosses(Sv.linear, Sw.angular, Sw.linear, Sv.angular));
+        } else if (kind->own_bias != NULL) {
+            const stn_joint *joint = &model->joints[plan->joint];
+            const joint_state at_joint = {joint, stn_pose_mul(&kinematics->body_pose[plan->parent], &joint->origin),
+                                          kinematics->q + plan->q,
+                                          stn_vec3_sub(kinematics->body_pose[i].position, kinematics->reference[tree])};
+            const stn_spatial own = own_polar(kind, &at_joint, plan->nv, v + plan->dof, w + plan->dof);
+            spatial_add_to(&c[i], 1.0, &own);
+        }
+        W[i] = *W_up;
+        spatial_add_to(&W[i], 1.0, &Sw);
     }
-    stn_inverse_dynamics(&other.face, tree, gravity, acceleration, c + model->body_count + 1, tau);
+    const stn_bias_of polar = {W, c};
+    k->kernels->inverse_dynamics(k, t, gravity, acceleration, polar, c + model->body_count + 1, tau);
 }
 
 // --------------------------------------------------------------------------------------- efforts against gravity
@@ -120,7 +151,7 @@ void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t t, stn_vec3 g
     const stn_model *model = kinematics->model;
     const stn_tree *tree = &model->trees[t];
     if (tree->kind == STN_TREE_NODAL) {
-        nodal(kinematics, tree, gravity, NULL, NULL, tau);
+        nodal(kinematics, tree, gravity, NULL, NULL, NULL, tau);
         return;
     }
     for (int32_t i = 0; i < tree->body_count; i++) {

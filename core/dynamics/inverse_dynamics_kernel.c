@@ -2,7 +2,8 @@
 // Inverse dynamics (recursive Newton-Euler) at the tree's reference point O, gravity as an acceleration of the frame.
 // With the velocity V = (omega, u) and A = (alpha, a) = sum of S a down to the body + c - (0, g), the body needs
 //     force  m b + alpha x h + omega x (omega x h),   moment  I alpha + omega x I omega + h x b,   b = a + omega x u,
-// which is I A + V x* (I V) with its terms gathered; then tau = S . (sum of the forces that the joint carries).
+// which is I A + V x* (I V) with its terms gathered; then tau = S . (sum of the forces that the joint carries). Of two
+// velocities V and W each product is the mean of both orders: the symmetric bilinear form.
 // Cost of a body and its hinge: 63 multiplications, 59 additions; with given accelerations 7 and 13 more.
 #include "dynamics/spatial_lanes.h"
 #include "dynamics/tree_kernels.h"
@@ -56,22 +57,45 @@ ALWAYS void store_force(const inertia *I, pair V, part4 alpha, part4 a, stn_spat
     store_spatial(F, moment, force);
 }
 
+/// Likewise with two velocities.
+ALWAYS void store_polar_force(const inertia *I, pair V, pair other, part4 alpha, part4 a, stn_spatial *F) {
+    double x[4], y[4], z[4];
+    const part4 half = spread(0.5), h = load4(I->moment), v = half * V.angular, w = other.angular;
+    part4 b = a + cycled(cross_back(v, other.linear) + cross_back(half * w, V.linear));
+    store4(x, alpha);
+    store4(y, v);
+    store4(z, w);
+    part4 columns[3] = {load4(I->turning[0]), load4(I->turning[1]), load4(I->turning[2])};
+    part4 spin_v = columns[0] * y[0] + columns[1] * y[1] + columns[2] * y[2];
+    part4 spin_w = columns[0] * z[0] + columns[1] * z[1] + columns[2] * z[2];
+    part4 moment = columns[0] * x[0] + columns[1] * x[1] + columns[2] * x[2];
+    moment += cycled(cross_back(v, spin_w) + cross_back(w, spin_v) + cross_back(h, b));
+    part4 swings = cross_back(v, cross(w, h)) + cross_back(w, cross(v, h));
+    part4 force = b * I->moment[3] + cycled(cross_back(alpha, h) + swings);
+    store_spatial(F, moment, force);
+}
+
 void KERNEL_NAME(inverse_dynamics)(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,
-                                   const double *acceleration, stn_spatial *F, double *tau) {
-    int32_t begin = tree->body_start;
+                                   const double *acceleration, stn_bias_of of, stn_spatial *F, double *tau) {
+    const int32_t begin = tree->body_start;
+    const bool polar = of.velocity != k->face.body_velocity;
     part4 g = {gravity.x, gravity.y, gravity.z, gravity.z};
     if (acceleration != NULL) {
         sum_accelerations(k, tree, acceleration, F);
     }
     for (int32_t i = begin; i < begin + tree->body_count; i++) {
-        pair c = load_spatial(&k->face.bias[i]), V = load_spatial(&k->face.body_velocity[i]);
+        pair c = load_spatial(&of.bias[i]), V = load_spatial(&k->face.body_velocity[i]);
         if (acceleration != NULL) {
             const double *x = (const double *)&F[i - begin];
             part4 tail = load4(x + 2); // the last four: nothing behind F may be read
             c.angular += load4(x);
             c.linear += __builtin_shufflevector(tail, tail, 1, 2, 3, 3);
         }
-        store_force(&k->inertia[i], V, c.angular, c.linear - g, &F[i - begin]);
+        if (polar) {
+            store_polar_force(&k->inertia[i], V, load_spatial(&of.velocity[i]), c.angular, c.linear - g, &F[i - begin]);
+        } else {
+            store_force(&k->inertia[i], V, c.angular, c.linear - g, &F[i - begin]);
+        }
     }
     for (int32_t i = begin + tree->body_count - 1; i >= begin; i--) {
         const body_plan *plan = &k->plan[i];

@@ -58,10 +58,12 @@ STN_API void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn
 STN_API void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity,
                                   const double *acceleration, stn_spatial *scratch, double *tau);
 
-/// stn_inverse_dynamics with the velocities `v` (n_t) in place of those of the kinematics, at the same q. `scratch`
-/// holds 3 (body_count + 1) spatials of the model (may be NULL for nodal trees).
-STN_API void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *v,
-                                     const double *acceleration, stn_spatial *scratch, double *tau);
+/// stn_inverse_dynamics with C(v, w) in place of C(v, v): the Coriolis and centrifugal forces at given positions are a
+/// quadratic form of the velocities, and C is its symmetric bilinear form; v are the velocities of the kinematics, w
+/// (n_t) others. Kinematic bodies move as they do. `scratch` holds 3 (body_count + 1) spatials of the model (may be
+/// NULL for nodal trees).
+STN_API void stn_inverse_dynamics_polar(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity,
+                                        const double *w, const double *acceleration, stn_spatial *scratch, double *tau);
 
 /// Generalised forces that hold a tree still against gravity (n_t): stn_inverse_dynamics at v = 0, a = 0.
 /// Zero joint and body velocities are assumed, whatever v is. `scratch` as above.

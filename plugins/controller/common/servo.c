@@ -44,27 +44,17 @@ stn_status servo_tree_dynamics(const stn_control_view *view, int32_t tree, const
     if (view->quasistatic) {
         return servo_bias(view, tree, effort, err);
     }
-    stn_bias_look looks[STN_BIAS_LOOKS];
-    int32_t look_count = stn_bias_looks(STN_BIAS_POLAR, looks);
     const stn_model *model = view->target->model;
     const stn_tree *t = &model->trees[tree];
-    double *v = STN_ARENA(view->arena, t->nv, double), *tau = STN_ARENA(view->arena, t->nv, double);
+    double *v = STN_ARENA(view->arena, t->nv, double); // at the step's end
     stn_spatial *scratch = STN_ARENA(view->arena, 3 * (model->body_count + 1), stn_spatial);
-    if (v == NULL || tau == NULL || scratch == NULL) {
+    if (v == NULL || scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     for (int32_t r = 0; r < t->nv; r++) {
-        effort[r] = 0.0;
+        v[r] = view->v[t->v_start + r] + view->dt * acceleration[r];
     }
-    for (int32_t i = 0; i < look_count; i++) {
-        for (int32_t r = 0; r < t->nv; r++) {
-            v[r] = view->v[t->v_start + r] + looks[i].part * view->dt * acceleration[r];
-        }
-        stn_inverse_dynamics_at(view->kinematics, tree, view->gravity, v, acceleration, scratch, tau);
-        for (int32_t r = 0; r < t->nv; r++) {
-            effort[r] += looks[i].weight * tau[r];
-        }
-    }
+    stn_inverse_dynamics_polar(view->kinematics, tree, view->gravity, v, acceleration, scratch, effort);
     return STN_OK;
 }
 

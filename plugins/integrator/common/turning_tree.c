@@ -4,7 +4,8 @@
 //     A (v* - v0) = dt (tau - g - C(v0, v*)) - dt^2 K v0
 //
 // The forces c(v) at given positions are a quadratic form in v; C is its symmetric bilinear form, C(v, v) = c(v), by
-// polarisation C(v0, v*) = 2 c(v_m) - (c(v0) + c(v*))/2 with v_m = (v0 + v*)/2 [kahan-1993]. Seen from the step's
+// polarisation C(v0, v*) = 2 c(v_m) - (c(v0) + c(v*))/2 with v_m = (v0 + v*)/2 [kahan-1993], made in one pass
+// (stn_inverse_dynamics_polar). Seen from the step's
 // start, v0 and v* are velocities half a step before and behind it; going back from v* to v0 is the same equation, and
 // so is going back from q to q0, so that the step with the motion that follows is reversible: energy errs by O(dt) and
 // comes back, it does not drift. The explicit c(v0) makes an error of one sign in every step, by which undamped chains
@@ -28,7 +29,7 @@ typedef struct turning {
     int32_t tree, start, n;
     const stn_matrix *A;
     broyden newton;
-    double *bias, *start_bias, *end_bias, *dv, *v_at, *m, *known; // (n)
+    double *bias, *dv, *v_star, *m, *known; // (n)
     stn_spatial *scratch;
 } turning;
 
@@ -45,7 +46,7 @@ bool turning_tree_is(const stn_model *model, const stn_tree *tree) {
     return turns;
 }
 
-enum { VECTORS = 8, SPATIALS = 3 }; // spatials: of each body, and one more
+enum { VECTORS = 6, SPATIALS = 3 }; // spatials: of each body, and one more
 
 size_t turning_tree_room(const stn_model *model, const stn_tree *tree) {
     const size_t n = (size_t)tree->nv, spatials = SPATIALS * ((size_t)model->body_count + 1);
@@ -53,8 +54,7 @@ size_t turning_tree_room(const stn_model *model, const stn_tree *tree) {
 }
 
 static void take_room(turning *w, double *room) {
-    double **const vectors[VECTORS] = {&w->bias, &w->start_bias, &w->end_bias, &w->dv,
-                                       &w->v_at, &w->m,          &w->known,    &w->newton.scale};
+    double **const vectors[VECTORS] = {&w->bias, &w->dv, &w->v_star, &w->m, &w->known, &w->newton.scale};
     w->scratch = (stn_spatial *)(void *)room;
     room = (double *)(w->scratch + SPATIALS * (w->view->model->body_count + 1));
     for (int32_t i = 0; i < VECTORS; i++, room += w->n) {
@@ -72,21 +72,10 @@ static void find_residual(turning *w) {
     stn_matrix_mul_add(w->A, 1.0, w->dv, w->m);
 }
 
-/// c + g at v0 + part dv.
-static void find_bias(turning *w, double part, double *bias) {
-    const double *v0 = w->view->v + w->start;
-    for (int32_t i = 0; i < w->n; i++) {
-        w->v_at[i] = v0[i] + part * w->dv[i];
-    }
-    stn_inverse_dynamics_at(w->view->kinematics, w->tree, w->view->gravity, w->v_at, NULL, w->scratch, bias);
-}
-
 /// The bias. False: it does not end, as in turns of radians in a step; `relative` is then what is left.
 static bool solve(turning *w, double *relative) {
     const stn_integrator_view *view = w->view;
     const stn_tree *tree = &view->model->trees[w->tree];
-    stn_bias_look looks[STN_BIAS_LOOKS];
-    stn_bias_looks(STN_BIAS_POLAR, looks); // at the mean, at both ends, which weigh the same
     double mass = 0.0, residual = INFINITY;
     for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
         mass += view->model->bodies[b].mass.mass;
@@ -103,12 +92,9 @@ static bool solve(turning *w, double *relative) {
         const double *step = broyden_step(&w->newton, iteration, w->m);
         for (int32_t i = 0; i < w->n; i++) {
             w->dv[i] += step[i];
+            w->v_star[i] = view->v[w->start + i] + w->dv[i];
         }
-        find_bias(w, looks[0].part, w->bias);
-        find_bias(w, looks[2].part, w->end_bias);
-        for (int32_t i = 0; i < w->n; i++) {
-            w->bias[i] = looks[0].weight * w->bias[i] + looks[1].weight * (w->start_bias[i] + w->end_bias[i]);
-        }
+        stn_inverse_dynamics_polar(view->kinematics, w->tree, view->gravity, w->v_star, NULL, w->scratch, w->bias);
         find_residual(w);
         residual = broyden_norm(&w->newton, w->m);
     }
@@ -129,7 +115,6 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     w.newton.n = w.n;
     take_room(&w, room);
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
-    memcpy(w.start_bias, w.bias, (size_t)w.n * sizeof(double));
     set_impulse(&w, impulse);
     // dt tau - dt^2 K v0, the factor of A, and the metric; where A is not positive definite the core will say so
     memcpy(w.newton.factor, w.A->values, (size_t)w.n * (size_t)w.n * sizeof(double));
