@@ -262,6 +262,12 @@ static void solve(void *factor, int32_t columns, double *x) {
     }
 }
 
+static size_t memory(const void *factor) {
+    const block_factor *f = factor;
+    return ((size_t)f->value_count + f->base_capacity) * sizeof *f->values +
+           (size_t)f->entry_count * sizeof *f->entries;
+}
+
 const stn_factor_ops *stn_factor_block(void) {
     static const stn_factor_ops ops = {.size = sizeof ops,
                                        .symbolic = symbolic,
@@ -270,6 +276,7 @@ const stn_factor_ops *stn_factor_block(void) {
                                        .solve = solve,
                                        .refactor = refactor,
                                        .weak_pivot = weak_pivot,
-                                       .order = order_pattern};
+                                       .order = order_pattern,
+                                       .memory = memory};
     return &ops;
 }

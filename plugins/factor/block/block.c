@@ -34,6 +34,10 @@ static stn_status order_pattern(void *self, stn_context *context, const stn_bloc
     return stn_factor_block()->order(self, context, pattern, order, err);
 }
 
+static size_t memory(const void *factor) {
+    return stn_factor_block()->memory(factor);
+}
+
 static const stn_factor_ops ops = {.size = sizeof ops,
                                    .symbolic = symbolic,
                                    .release = release,
@@ -41,7 +45,8 @@ static const stn_factor_ops ops = {.size = sizeof ops,
                                    .solve = solve,
                                    .refactor = refactor,
                                    .weak_pivot = weak_pivot,
-                                   .order = order_pattern};
+                                   .order = order_pattern,
+                                   .memory = memory};
 
 static const stn_plugin_desc plugin = {
     .size = sizeof plugin,

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-/// Factors of large patterns are as large as the matrix's L: of those, few are kept.
-enum { CACHE_SIZE = 32, CLOUDS_MORE = 16, CLOUDS_MOST = 4096, LARGEST_SUM = 100000, ALWAYS_KEPT = 2 };
+#include <stiction/plugin.h>
+
+enum { CACHE_SIZE = 32, CLOUDS_MORE = 16, CLOUDS_MOST = 4096, ALWAYS_KEPT = 2, MOST_MEMORY = 16 << 20 }; // [bytes]
 
 /// A pattern, and what was made of it.
 typedef struct symbolic {
@@ -132,7 +133,13 @@ static symbolic *take_slot(symbolic_cache *w, symbolic *slots, int32_t count, co
     return oldest;
 }
 
-/// Gives back the factors longest unused while the patterns of all together are large.
+/// What a slot holds [bytes].
+static size_t memory_of(const symbolic *slot) {
+    const size_t numbers = STN_PLUGIN_HAS(slot->ops, memory) ? slot->ops->memory(slot->factor) : 0;
+    return numbers + slot->size * sizeof *slot->pattern;
+}
+
+/// Gives back the factors longest unused while all together take much memory: one of a large pattern holds its L.
 static void shrink(symbolic_cache *w) {
     for (;;) {
         size_t sum = 0;
@@ -141,12 +148,12 @@ static void shrink(symbolic_cache *w) {
         for (int32_t i = 0; i < CACHE_SIZE; i++) {
             symbolic *slot = &w->slots[i];
             if (slot->ops != NULL) {
-                sum += slot->size;
+                sum += memory_of(slot);
                 kept++;
                 oldest = oldest == NULL || slot->used < oldest->used ? slot : oldest;
             }
         }
-        if (sum <= LARGEST_SUM || kept <= ALWAYS_KEPT) {
+        if (sum <= MOST_MEMORY || kept <= ALWAYS_KEPT) {
             return;
         }
         empty(oldest);
