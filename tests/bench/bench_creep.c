@@ -99,7 +99,7 @@ static double travel(const creep_scene *c, const stn_model *m, const double *q) 
 }
 
 static void run(const creep_scene *c, const contestant *who, const peer_scene *scene, double seconds) {
-    void *self = who->engine->create(scene);
+    void *self = who->engine->create(scene, NULL);
     double *q = calloc((size_t)scene->model->nq, sizeof *q);
     if (self == NULL || q == NULL) {
         printf("  %-33s left out: it cannot hold this scene\n", who->name);

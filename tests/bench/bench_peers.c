@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole steps beside the peers that are installed: the scenes of scripts/ with the same bodies, masses and steps in
-// every engine, each in one thread, taking turns of a few steps so that all see the same load of the machine. Times are
-// wall times; where steps take longer than a turn of the clock matters, those of the thread alone. A scene that has
-// taken an engine its time is cut there: what it says then is of the fall, not of the pile.
+// every engine, each in one thread (peers/race.h). A scene that has taken an engine its time is cut there: what it says
+// then is of the fall, not of the pile.
 #include "bench_peer.h"
 #include "bench_row.h"
 #include "bench_time.h"
-#include "peers/scene.h"
+#include "peers/race.h"
 
 static const peer_engine *const engines[] = {
     &stiction_peer,
@@ -23,7 +22,7 @@ static const peer_engine *const engines[] = {
     &bullet_peer,
 #endif
 };
-enum { ENGINES = sizeof engines / sizeof engines[0], TURN = 20, MOST_SETTINGS = 8, MOST_SOLVERS = 8 };
+enum { ENGINES = sizeof engines / sizeof engines[0], MOST_SETTINGS = 8, MOST_SOLVERS = 8 };
 
 /// Other solvers of ours that take part beside what the scene's script chooses; the second argument on.
 static const char *solvers[MOST_SOLVERS] = {"soft_step"};
@@ -43,64 +42,6 @@ typedef struct bench_scene {
 /// Engines from here on are measured on free bodies alone.
 enum { ARTICULATED = 1 + HAVE_MUJOCO_PEER };
 
-/// One engine in one scene.
-typedef struct run {
-    const peer_engine *engine;
-    const char *name;
-    peer_scene own; // of another solver; else empty
-    void *self;
-    double *us;
-    int32_t made;
-    double spent, iterations, contacts, momentum; // sums, momentum: largest
-    bool over;
-    double *q, *q_before, *v; // (nq), (nq), (nv) of the energy
-    double least, rise;       // of the energy: smallest so far, largest rise above that [J]
-} run;
-
-static void note(run *r) {
-    peer_report report;
-    r->engine->report(r->self, &report);
-    r->iterations += report.iterations;
-    r->contacts += report.contacts;
-    r->momentum = report.momentum > r->momentum || isnan(report.momentum) ? report.momentum : r->momentum;
-}
-
-/// Kinetic and potential energy after a turn. The velocity is that of the last step's positions, in every engine: one
-/// that undoes overlaps by moving bodies pays for it.
-static void note_energy(run *r, const peer_scene *scene, stn_kinematics *kinematics) {
-    stn_difference_q(scene->model, r->q_before, r->q, r->v);
-    for (int32_t d = 0; d < scene->model->nv; d++) {
-        r->v[d] /= scene->dt;
-    }
-    stn_kinematics_update(kinematics, r->q, r->v);
-    double energy =
-        stn_kinetic_energy(kinematics) + stn_gravitational_energy(kinematics, stn_vec3_make(0.0, 0.0, -9.81));
-    r->least = fmin(r->least, energy);
-    r->rise = fmax(r->rise, energy - r->least);
-}
-
-static void take_turn(run *r, int32_t steps) {
-    bool slow = r->made > 0 && r->spent / r->made > 50.0; // a call of the other clock costs 0.3 us
-    double (*clock)(void) = slow ? thread_us : now_us;
-    for (int32_t i = 0; i < TURN && !r->over; i++) {
-        if (i + 1 == TURN) {
-            r->engine->read_q(r->self, r->q_before);
-        }
-        double start = clock();
-        bool made = r->engine->step(r->self);
-        double time = clock() - start;
-        if (made) {
-            r->us[r->made++] = time;
-            r->spent += time;
-            note(r);
-        }
-        r->over = !made || r->made == steps || r->spent > LONGEST_US;
-        if (i + 1 == TURN) {
-            r->engine->read_q(r->self, r->q);
-        }
-    }
-}
-
 /// Of the medians over 40 bodies and more; [walls].
 static fit fits[ENGINES][2];
 
@@ -113,7 +54,7 @@ static void print_number(int width, int digits, double value) {
 }
 
 /// Returns the median.
-static double print_run(const peer_scene *scene, const bench_scene *b, run *r, double ours) {
+static double print_run(const peer_scene *scene, const bench_scene *b, race_run *r, double ours) {
     double *q = malloc((size_t)scene->model->nq * sizeof *q), overlap = NAN;
     if (q != NULL) {
         r->engine->read_q(r->self, q);
@@ -182,29 +123,13 @@ static void print_elsewhere(const bench_scene *b) {
     }
 }
 
-static run *begin_run(const peer_scene *scene, const bench_scene *b, const peer_engine *engine, run *runs,
-                      int32_t *count) {
-    run r = {.engine = engine, .name = engine->name, .self = engine->create(scene), .least = (double)INFINITY};
-    const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;
-    r.us = calloc((size_t)b->steps, sizeof *r.us);
-    r.q = calloc(2 * nq + nv, sizeof *r.q);
-    if (r.self == NULL || r.us == NULL || r.q == NULL) {
-        free(r.us);
-        free(r.q);
-        return NULL;
-    }
-    r.q_before = r.q + nq;
-    r.v = r.q_before + nq;
-    runs[*count] = r;
-    return &runs[(*count)++];
-}
-
 /// Every engine, then our other solvers; returns how many.
-static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, const char *script, run *runs) {
+static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, const char *script, race_run *runs) {
     int32_t count = 0;
-    for (int32_t e = 0; e < ENGINES; e++) {
-        bool fits_in = !b->articulated || e < ARTICULATED;
-        if (fits_in && begin_run(scene, b, engines[e], runs, &count) == NULL) {
+    for (int32_t e = 0; e < ENGINES && (!b->articulated || e < ARTICULATED); e++) {
+        if (race_begin(&runs[count], scene, engines[e], NULL, b->steps, LONGEST_US, false)) {
+            count++;
+        } else {
             printf("  %-22s left out: it cannot hold this scene\n", engines[e]->name);
         }
     }
@@ -213,13 +138,12 @@ static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, const c
         if (!peer_scene_load(&own, script, b->settings, solvers[i])) {
             continue;
         }
-        run *r = begin_run(&own, b, &stiction_peer, runs, &count);
-        if (r == NULL) {
+        if (!race_begin(&runs[count], &own, &stiction_peer, NULL, b->steps, LONGEST_US, false)) {
             peer_scene_clear(&own);
             continue;
         }
-        r->own = own;
-        r->name = solvers[i];
+        runs[count].own = own;
+        runs[count++].name = solvers[i];
     }
     return count;
 }
@@ -227,29 +151,15 @@ static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, const c
 static void measure(const bench_scene *b) {
     peer_scene scene;
     char script[512];
-    stn_kinematics *kinematics = NULL;
-    stn_error err;
     snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, b->script);
     if (!peer_scene_load(&scene, script, b->settings, NULL)) {
         return;
     }
     printf("%s: %d bodies, %d dofs, %d steps of %g ms\n", b->name, (int)scene.model->body_count - 1,
            (int)scene.model->nv, (int)b->steps, 1e3 * scene.dt);
-    run runs[ENGINES + MOST_SOLVERS] = {{0}};
-    int32_t count = 0;
-    if (stn_kinematics_create(scene.model, &kinematics, &err) == STN_OK) {
-        count = begin_runs(&scene, b, script, runs);
-    }
-    for (bool going = true; going;) {
-        going = false;
-        for (int32_t i = 0; i < count; i++) {
-            take_turn(&runs[i], b->steps);
-            if (runs[i].made > 0 && runs[i].made % TURN == 0) {
-                note_energy(&runs[i], &scene, kinematics);
-            }
-            going = going || !runs[i].over;
-        }
-    }
+    race_run runs[ENGINES + MOST_SOLVERS];
+    const int32_t count = begin_runs(&scene, b, script, runs);
+    race(&scene, runs, count);
     double ours = NAN;
     for (int32_t i = 0; i < count; i++) {
         double time = print_run(&scene, b, &runs[i], ours);
@@ -259,12 +169,8 @@ static void measure(const bench_scene *b) {
                 fit_add(&fits[e][b->walls], b->bodies, time);
             }
         }
-        runs[i].engine->destroy(runs[i].self);
-        free(runs[i].us);
-        free(runs[i].q);
-        peer_scene_clear(&runs[i].own);
+        race_end(&runs[i]);
     }
-    stn_kinematics_destroy(kinematics);
     print_elsewhere(b);
     fflush(stdout);
     peer_scene_clear(&scene);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8.
+// MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8. Settings: iterations, tolerance.
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static bool load(peer *p, const peer_scene *scene) {
     return p->data != NULL && p->work != NULL && p->model->nq == scene->model->nq;
 }
 
-static void *create(const peer_scene *scene) {
+static void *create(const peer_scene *scene, const char *setting) {
     mju_user_error = leave;
     mju_user_warning = be_quiet;
     peer *p = calloc(1, sizeof *p);
@@ -66,6 +66,8 @@ static void *create(const peer_scene *scene) {
         }
         return NULL;
     }
+    p->model->opt.iterations = (int)peer_setting(setting, "iterations", p->model->opt.iterations);
+    p->model->opt.tolerance = peer_setting(setting, "tolerance", p->model->opt.tolerance);
     for (int32_t i = 0; i < scene->model->nq; i++) {
         p->data->qpos[i] = scene->q[i];
     }
@@ -114,9 +116,50 @@ static void report(void *self, peer_report *out) {
     *out = (peer_report){p->data->solver_iter, p->data->ncon, momentum_error(p)};
 }
 
+static void watch(void *self) { // all is kept
+    (void)self;
+}
+
+/// Of sum omega^2 dt^2 (f - f0)^2 the root: how far forces are from each other, as velocities.
+static double distance(const peer *p, const mjtNum *f, const mjtNum *f0) {
+    double sum = 0.0;
+    for (int i = 0; i < p->data->nefc; i++) {
+        const double d = p->data->efc_diagApprox[i] * p->model->opt.timestep * (f[i] - f0[i]);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/// Its forces are a function of the accelerations. The natural map of its law is how far they are from those of the
+/// accelerations that they make; of no forces, from those of the accelerations without constraints.
+static double error(void *self) {
+    peer *p = self;
+    mjData *d = p->data;
+    const int nv = p->model->nv, rows = d->nefc;
+    mjtNum *memory = rows > 0 ? calloc((size_t)(3 * rows + nv), sizeof *memory) : NULL;
+    if (memory == NULL) {
+        return (double)NAN;
+    }
+    mjtNum *force = memory, *zero = force + rows, *jar = zero + rows, *a = jar + rows;
+    mju_copy(force, d->efc_force, rows);
+    mju_add(a, d->qfrc_smooth, d->qfrc_constraint, nv);
+    mj_solveM(p->model, d, a, a, 1);
+    mj_mulJacVec(p->model, d, jar, a);
+    mju_subFrom(jar, d->efc_aref, rows);
+    mj_constraintUpdate(p->model, d, jar, NULL, 0); // writes efc_force and qfrc_constraint, which the next step makes anew
+    const double own = distance(p, force, d->efc_force);
+    mj_mulJacVec(p->model, d, jar, d->qacc_smooth);
+    mju_subFrom(jar, d->efc_aref, rows);
+    mj_constraintUpdate(p->model, d, jar, NULL, 0);
+    const double idle = distance(p, zero, d->efc_force);
+    mju_copy(d->efc_force, force, rows);
+    free(memory);
+    return idle > 0.0 ? own / idle : (double)NAN;
+}
+
 static void read_q(void *self, double *q) {
     const peer *p = self;
     memcpy(q, p->data->qpos, (size_t)p->model->nq * sizeof *q);
 }
 
-const peer_engine mujoco_peer = {"MuJoCo", create, step, report, read_q, destroy};
+const peer_engine mujoco_peer = {"MuJoCo", create, step, report, read_q, destroy, watch, error};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Open Dynamics Engine: dWorldQuickStep with its defaults, a hash space, up to 8 contacts a pair. Velocities follow
-// from its impulses by construction, so there is no momentum error to speak of.
+// from its impulses by construction, so there is no momentum error to speak of. Settings: sweeps.
 #include <math.h>
 #include <stdlib.h>
 
 #include <ode/ode.h>
 
+#include "ruler.h"
 #include "scene.h"
 
 enum { MOST = 8 };
@@ -17,6 +18,12 @@ typedef struct peer {
     dBodyID *bodies;
     int32_t body_count, contact_count;
     double dt, mu;
+    // of a step that is watched: bodies from 0, as they were, contacts and what they did
+    bool watched;
+    ruler_body *before;        // (body_count - 1)
+    ruler_contact *met;        // (contact_count)
+    dJointFeedback **feedback; // (contact_count)
+    int32_t capacity;
 } peer;
 
 static dGeomID make_geometry(dSpaceID space, const stn_geometry *g) {
@@ -50,17 +57,25 @@ static void destroy(void *self) {
     dSpaceDestroy(p->space);
     dWorldDestroy(p->world);
     dCloseODE();
+    for (int32_t i = 0; i < p->capacity; i++) {
+        free(p->feedback[i]);
+    }
+    free(p->feedback);
+    free(p->met);
+    free(p->before);
     free(p->bodies);
     free(p);
 }
 
-static void *create(const peer_scene *scene) {
+static void *create(const peer_scene *scene, const char *setting) {
     const stn_model *m = scene->model;
     peer *p = calloc(1, sizeof *p);
     dBodyID *bodies = calloc((size_t)m->body_count, sizeof *bodies);
-    if (p == NULL || bodies == NULL) {
+    ruler_body *before = calloc((size_t)m->body_count, sizeof *before);
+    if (p == NULL || bodies == NULL || before == NULL) {
         free(p);
         free(bodies);
+        free(before);
         return NULL;
     }
     dInitODE2(0);
@@ -70,7 +85,9 @@ static void *create(const peer_scene *scene) {
                 .bodies = bodies,
                 .body_count = m->body_count,
                 .dt = scene->dt,
-                .mu = scene->mu};
+                .mu = scene->mu,
+                .before = before};
+    dWorldSetQuickStepNumIterations(p->world, (int)peer_setting(setting, "sweeps", dWorldGetQuickStepNumIterations(p->world)));
     dWorldSetGravity(p->world, 0.0, 0.0, -9.81);
     for (int32_t b = 1; b < m->body_count; b++) {
         bodies[b] = make_body(p->world, m, b, scene->q + m->joints[m->bodies[b].joint].q_start);
@@ -90,6 +107,46 @@ static void *create(const peer_scene *scene) {
     return p;
 }
 
+/// The number of a body of the model from 0, -1: the world.
+static int32_t index_of(const peer *p, dBodyID body) {
+    for (int32_t b = 1; b < p->body_count; b++) {
+        if (p->bodies[b] == body) {
+            return b - 1;
+        }
+    }
+    return -1;
+}
+
+/// Keeps a contact of bodies 1 and 2, along whose normal 1 is pushed: impulses act on the first one.
+static void keep(peer *p, dJointID joint, const dContactGeom *geom, dBodyID first, dBodyID second) {
+    if (p->contact_count == p->capacity) {
+        const int32_t more = p->capacity + 256;
+        ruler_contact *met = realloc(p->met, (size_t)more * sizeof *met);
+        dJointFeedback **feedback = realloc(p->feedback, (size_t)more * sizeof(dJointFeedback *));
+        if (met == NULL || feedback == NULL) {
+            abort();
+        }
+        p->met = met;
+        p->feedback = feedback;
+        for (; p->capacity < more; p->capacity++) {
+            p->feedback[p->capacity] = calloc(1, sizeof(dJointFeedback));
+        }
+    }
+    dVector3 t1, t2;
+    dPlaneSpace(geom->normal, t1, t2); // as its contacts take them
+    const double target = dWorldGetERP(p->world) * geom->depth / p->dt;
+    p->met[p->contact_count] = (ruler_contact){
+        .a = index_of(p, second),
+        .b = index_of(p, first),
+        .point = stn_vec3_make(geom->pos[0], geom->pos[1], geom->pos[2]),
+        .frame = stn_mat3_columns(stn_vec3_make(t1[0], t1[1], t1[2]), stn_vec3_make(t2[0], t2[1], t2[2]),
+                                  stn_vec3_make(geom->normal[0], geom->normal[1], geom->normal[2])),
+        .mu = p->mu,
+        .target = target,
+        .R = dWorldGetCFM(p->world) / p->dt};
+    dJointSetFeedback(joint, p->feedback[p->contact_count]);
+}
+
 static void meet(void *data, dGeomID a, dGeomID b) {
     peer *p = data;
     dContact contacts[MOST];
@@ -100,9 +157,13 @@ static void meet(void *data, dGeomID a, dGeomID b) {
     int count = dCollide(a, b, MOST, &contacts[0].geom, sizeof *contacts);
     for (int i = 0; i < count; i++) {
         contacts[i].surface = (dSurfaceParameters){.mode = dContactApprox1, .mu = p->mu};
-        dJointAttach(dJointCreateContact(p->world, p->contacts, &contacts[i]), of_a, of_b);
+        dJointID joint = dJointCreateContact(p->world, p->contacts, &contacts[i]);
+        dJointAttach(joint, of_a, of_b);
+        if (p->watched) {
+            keep(p, joint, &contacts[i].geom, of_a, of_b);
+        }
+        p->contact_count++;
     }
-    p->contact_count += count;
 }
 
 static bool step(void *self) {
@@ -110,8 +171,53 @@ static bool step(void *self) {
     p->contact_count = 0;
     dSpaceCollide(p->space, p, meet);
     dWorldQuickStep(p->world, p->dt);
-    dJointGroupEmpty(p->contacts);
+    if (!p->watched) {
+        dJointGroupEmpty(p->contacts);
+    }
     return true;
+}
+
+static void watch(void *self) {
+    peer *p = self;
+    p->watched = true;
+    for (int32_t b = 1; b < p->body_count; b++) {
+        ruler_body *body = &p->before[b - 1];
+        dMass mass;
+        const dReal *x = dBodyGetPosition(p->bodies[b]), *r = dBodyGetRotation(p->bodies[b]);
+        dBodyGetMass(p->bodies[b], &mass);
+        stn_mat3 R, inverse = {{{0.0}}};
+        for (int32_t i = 0; i < 3; i++) {
+            for (int32_t k = 0; k < 3; k++) {
+                R.m[i][k] = r[4 * i + k];
+            }
+            inverse.m[i][i] = 1.0 / mass.I[5 * i]; // boxes and spheres: axes of inertia are those of the body
+        }
+        *body = (ruler_body){.position = stn_vec3_make(x[0], x[1], x[2]),
+                             .inverse_mass = 1.0 / mass.mass,
+                             .inverse_inertia = stn_mat3_rotate_tensor(&R, &inverse)};
+    }
+}
+
+static double error(void *self) {
+    peer *p = self;
+    for (int32_t b = 1; b < p->body_count; b++) {
+        const dReal *v = dBodyGetLinearVel(p->bodies[b]), *w = dBodyGetAngularVel(p->bodies[b]);
+        p->before[b - 1].velocity = stn_vec3_make(v[0], v[1], v[2]);
+        p->before[b - 1].spin = stn_vec3_make(w[0], w[1], w[2]);
+    }
+    for (int32_t i = 0; i < p->contact_count; i++) {
+        ruler_contact *c = &p->met[i];
+        // it swaps the bodies of a joint whose first one is the world, and then tells what acts on the other
+        const dReal *f = p->feedback[i]->f1;
+        const stn_vec3 on_first = stn_vec3_scale(c->b < 0 ? -p->dt : p->dt, stn_vec3_make(f[0], f[1], f[2]));
+        const stn_vec3 own = stn_mat3_apply_transposed(&c->frame, on_first);
+        c->gamma[0] = own.x;
+        c->gamma[1] = own.y;
+        c->gamma[2] = own.z;
+    }
+    p->watched = false;
+    dJointGroupEmpty(p->contacts);
+    return ruler_error(RULER_PYRAMID, p->before, p->body_count - 1, p->met, p->contact_count);
 }
 
 static void report(void *self, peer_report *out) {
@@ -129,4 +235,4 @@ static void read_q(void *self, double *q) {
     }
 }
 
-const peer_engine ode_peer = {"ODE", create, step, report, read_q, destroy};
+const peer_engine ode_peer = {"ODE", create, step, report, read_q, destroy, watch, error};

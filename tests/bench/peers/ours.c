@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ruler.h"
 #include "scene.h"
 
-static void *create(const peer_scene *scene) {
+static void *create(const peer_scene *scene, const char *setting) {
+    (void)setting; // scripts have settings of their own
     stn_world *world = NULL;
     stn_error err = {0};
     if (stn_world_clone(scene->world, &world, &err) < 0) {
@@ -36,4 +38,12 @@ static void destroy(void *self) {
     stn_world_destroy(self);
 }
 
-const peer_engine stiction_peer = {"Stiction", create, step, report, read_q, destroy};
+static void watch(void *self) { // every step keeps its problem
+    (void)self;
+}
+
+static double error(void *self) {
+    return ruler_world_error(self);
+}
+
+const peer_engine stiction_peer = {"Stiction", create, step, report, read_q, destroy, watch, error};

@@ -118,6 +118,17 @@ void peer_scene_clear(peer_scene *s) {
     *s = (peer_scene){0};
 }
 
+double peer_setting(const char *setting, const char *name, double otherwise) {
+    const size_t length = strlen(name);
+    for (const char *at = setting; at != NULL && *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
+        double value = 0.0;
+        if (strncmp(at, name, length) == 0 && at[length] == '=' && sscanf(at + length + 1, "%lf", &value) == 1) {
+            return value;
+        }
+    }
+    return otherwise;
+}
+
 double peer_scene_overlap(const peer_scene *s, const double *q) {
     stn_world *probe = NULL;
     stn_error err = {0};

@@ -33,11 +33,15 @@ typedef struct peer_report {
 
 typedef struct peer_engine {
     const char *name;
-    void *(*create)(const peer_scene *scene); // NULL: not possible, and said why
-    bool (*step)(void *self);                 // what is timed; false: it failed, and said why
+    /// NULL: not possible, and said why. `setting`: words "name=value" that the engine knows, "sweeps=50"; NULL: as it
+    /// comes.
+    void *(*create)(const peer_scene *scene, const char *setting);
+    bool (*step)(void *self); // what is timed; false: it failed, and said why
     void (*report)(void *self, peer_report *out);
     void (*read_q)(void *self, double *q); // in Stiction's coordinates (nq)
     void (*destroy)(void *self);
+    void (*watch)(void *self);   // the next step's error will be asked for; NULL: it does not tell its impulses
+    double (*error)(void *self); // of the step that was watched: ruler.h
 } peer_engine;
 
 extern const peer_engine stiction_peer;
@@ -50,6 +54,9 @@ extern const peer_engine ode_peer; // free spheres and boxes only
 #ifdef HAVE_BULLET
 extern const peer_engine bullet_peer; // the same
 #endif
+#ifdef HAVE_BOX3D
+extern const peer_engine box3d_peer; // the same
+#endif
 
 /// Runs a script until its first step. `settings` are "name=value", NULL at the end; `solver`: in place of the
 /// script's, NULL: that.
@@ -59,6 +66,8 @@ void peer_scene_clear(peer_scene *scene);
 double peer_scene_overlap(const peer_scene *scene, const double *q);
 /// The model as MJCF, with servos.
 bool peer_scene_write_mjcf(const peer_scene *scene, const char *path);
+/// The number behind "name=" in a setting (NULL: none), or `otherwise`.
+double peer_setting(const char *setting, const char *name, double otherwise);
 
 #ifdef __cplusplus
 }
