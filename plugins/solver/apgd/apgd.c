@@ -25,9 +25,63 @@ typedef struct apgd {
     double theta, L;
 } apgd;
 
+/// Sums of vectors run in as many parts; vectors end in zeros that may be read.
+enum { LANES = 4 };
+
+STN_KERNEL_INLINE double sum(const double parts[LANES]) {
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
 static void copy(const apgd *s, const point *from, point *to) {
     memcpy(to->x, from->x, (size_t)s->size * sizeof(double));
     memcpy(to->g, from->g, (size_t)s->size * sizeof(double));
+}
+
+/// x' before its projection.
+STN_KERNEL static void take_step(apgd *s) {
+    const double *restrict x = s->ahead.x, *restrict g = s->ahead.g;
+    double *restrict next = s->next.x;
+    const double step = 1.0 / s->L;
+    for (int32_t r = 0; r < s->size; r++) {
+        next[r] = x[r] - step * g[r];
+    }
+}
+
+/// d^T H d <= L |d|^2, d = x' - y, to the rounding of H d; NaN ends the search.
+STN_KERNEL static bool is_bounded(const apgd *s) {
+    double curvature[LANES] = {0.0}, square[LANES] = {0.0}, rounding[LANES] = {0.0};
+    for (int32_t r = 0; r < s->size; r += LANES) {
+        for (int32_t k = 0; k < LANES; k++) {
+            const double d = s->next.x[r + k] - s->ahead.x[r + k];
+            const double sizes = fabs(s->next.g[r + k]) + fabs(s->ahead.g[r + k]) + s->L * fabs(s->next.x[r + k]);
+            curvature[k] += d * (s->next.g[r + k] - s->ahead.g[r + k]);
+            rounding[k] += fabs(d) * sizes;
+            square[k] += d * d;
+        }
+    }
+    return !(sum(curvature) > s->L * sum(square) + 1e-15 * sum(rounding));
+}
+
+/// (y - x').(x' - x).
+STN_KERNEL static double turn(const apgd *s) {
+    double along[LANES] = {0.0};
+    for (int32_t r = 0; r < s->size; r += LANES) {
+        for (int32_t k = 0; k < LANES; k++) {
+            along[k] += (s->ahead.x[r + k] - s->next.x[r + k]) * (s->next.x[r + k] - s->at.x[r + k]);
+        }
+    }
+    return sum(along);
+}
+
+/// y = x' + beta (x' - x), and its gradient.
+STN_KERNEL static void extrapolate(apgd *s, double beta) {
+    for (int32_t k = 0; k < 2; k++) {
+        const double *restrict now = k == 0 ? s->next.x : s->next.g, *restrict before = k == 0 ? s->at.x : s->at.g;
+        double *restrict ahead = k == 0 ? s->ahead.x : s->ahead.g;
+        for (int32_t r = 0; r < s->size; r++) {
+            ahead[r] = now[r] + beta * (now[r] - before[r]);
+        }
+    }
 }
 
 static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_info *info, stn_error *err) {
@@ -46,39 +100,24 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
         // a quadratic f that is the test of f(x') against its bound, without the digits that a difference of costs
         // loses.
         for (bool allowed = false; !allowed;) {
-            for (int32_t r = 0; r < s->size; r++) {
-                s->next.x[r] = s->ahead.x[r] - s->ahead.g[r] / s->L;
-            }
+            take_step(s);
             scaled_dual_project(&s->dual, s->next.x);
             scaled_dual_gradient(&s->dual, s->next.x, s->next.g);
             info->line_search_evaluations++;
-            double curvature = 0.0, square = 0.0, rounding = 0.0;
-            for (int32_t r = 0; r < s->size; r++) {
-                double d = s->next.x[r] - s->ahead.x[r];
-                curvature += d * (s->next.g[r] - s->ahead.g[r]);
-                rounding += fabs(d) * (fabs(s->next.g[r]) + fabs(s->ahead.g[r]) + s->L * fabs(s->next.x[r]));
-                square += d * d;
-            }
-            allowed = !(curvature > s->L * square + 1e-15 * rounding); // NaN ends the search
+            allowed = is_bounded(s);
             s->L *= allowed ? 1.0 : 2.0;
         }
         // The next y from x and x', and x' becomes x. Momentum has carried it too far where the step from x to x' goes
         // against the one that the projection made from y. The gradient in place of y - x' would see a slope also where
         // the cone holds against it, and restart too seldom.
-        double along = 0.0;
-        for (int32_t r = 0; r < s->size; r++) {
-            along += (s->ahead.x[r] - s->next.x[r]) * (s->next.x[r] - s->at.x[r]);
-        }
+        double along = turn(s);
         double theta2 = s->theta * s->theta, theta = 0.5 * (s->theta * sqrt(theta2 + 4.0) - theta2);
         double beta = s->theta * (1.0 - s->theta) / (theta2 + theta);
         if (along > 0.0) {
             theta = 1.0;
             beta = 0.0;
         }
-        for (int32_t r = 0; r < s->size; r++) {
-            s->ahead.x[r] = s->next.x[r] + beta * (s->next.x[r] - s->at.x[r]);
-            s->ahead.g[r] = s->next.g[r] + beta * (s->next.g[r] - s->at.g[r]);
-        }
+        extrapolate(s, beta);
         point left = s->at;
         s->at = s->next;
         s->next = left;

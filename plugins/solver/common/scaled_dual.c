@@ -105,16 +105,17 @@ dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const d
     double largest = 0.0, sum = 0.0, size = 0.0, speed = 0.0;
     for (int32_t i = 0; i < dual->H.n; i++) {
         const packed_row *row = &dual->H.rows[i];
-        int32_t at = row->place;
+        const int32_t at = row->place;
+        const double one = 1.0 / dual->s[at];
         double square = packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at); // of s_i g_i
-        double e = square / (dual->s[at] * dual->s[at]), own = 0.0;
+        double e = square * one * one, own = 0.0;
         largest = e <= largest ? largest : e; // NaN wins
         sum += square;
         for (int32_t r = at; r < at + row->rows; r++) {
-            own = fmax(own, fabs(x[r]));
+            own = fabs(x[r]) > own ? fabs(x[r]) : own;
         }
-        size = fmax(size, own);
-        speed = fmax(speed, own / dual->s[at]);
+        size = own > size ? own : size;
+        speed = own * one > speed ? own * one : speed;
     }
     return (dual_residual){sqrt(largest) + DBL_EPSILON * speed, sqrt(sum) + DBL_EPSILON * size};
 }
