@@ -30,7 +30,8 @@ static void nodal(const stn_kinematics *k, const stn_tree *tree, stn_vec3 gravit
         double *torque = tau + 6 * i + 3; // holds the angular acceleration
         const stn_vec3 alpha = at(torque), a = at(v + 6 * i + 3), b = at(w + 6 * i + 3);
         const stn_mat3 I = stn_node_inertia(k, tree->node_start + i);
-        const stn_vec3 spin = stn_vec3_add(stn_vec3_cross(a, stn_mat3_apply(&I, b)), stn_vec3_cross(b, stn_mat3_apply(&I, a)));
+        const stn_vec3 spin =
+            stn_vec3_add(stn_vec3_cross(a, stn_mat3_apply(&I, b)), stn_vec3_cross(b, stn_mat3_apply(&I, a)));
         const stn_vec3 sum = stn_vec3_mul_add(stn_mat3_apply(&I, alpha), 0.5, spin);
         torque[0] = sum.x;
         torque[1] = sum.y;

@@ -21,11 +21,10 @@ typedef struct dynamics_kernels {
     void (*mass_matrix)(const kinematics_object *k, int32_t tree, double *M);
 } dynamics_kernels;
 
-#define DYNAMICS_KERNELS(suffix)                                                                       \
-    void kinematics_##suffix(kinematics_object *k, const double *q, const double *v);                  \
-    void inverse_dynamics_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity, \
-                                   const double *acceleration, stn_bias_of of, stn_spatial *F,         \
-                                   double *tau);                                                       \
+#define DYNAMICS_KERNELS(suffix)                                                                             \
+    void kinematics_##suffix(kinematics_object *k, const double *q, const double *v);                        \
+    void inverse_dynamics_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,       \
+                                   const double *acceleration, stn_bias_of of, stn_spatial *F, double *tau); \
     void mass_matrix_##suffix(const kinematics_object *k, int32_t tree, double *M);
 DYNAMICS_KERNELS(plain)
 #ifdef STN_KERNELS_X86

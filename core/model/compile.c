@@ -7,26 +7,39 @@
 
 #include "model/compiler.h"
 
-/// Which joint and tree every velocity belongs to.
+int32_t stn_model_body_velocity(const stn_model *model, int32_t body) {
+    while (body > 0 && model->joints[model->bodies[body].joint].nv == 0) {
+        body = model->bodies[body].parent;
+    }
+    const stn_joint *joint = body > 0 ? &model->joints[model->bodies[body].joint] : NULL;
+    return joint != NULL ? joint->v_start + joint->nv - 1 - model->trees[model->bodies[body].tree].v_start : -1;
+}
+
+/// Which joint and tree every velocity belongs to, and what it is carried by.
 static stn_status index_velocities(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
     int32_t *dof_joint = STN_ARENA(c->memory, m->nv, int32_t), *dof_tree = STN_ARENA(c->memory, m->nv, int32_t);
-    if (dof_joint == NULL || dof_tree == NULL) {
+    int32_t *dof_parent = STN_ARENA(c->memory, m->nv, int32_t);
+    if (dof_joint == NULL || dof_tree == NULL || dof_parent == NULL) {
         return model_out_of_memory(err);
     }
     for (int32_t t = 0; t < m->tree_count; t++) {
         for (int32_t k = 0; k < m->trees[t].nv; k++) {
             dof_tree[m->trees[t].v_start + k] = t;
-            dof_joint[m->trees[t].v_start + k] = -1;
+            dof_joint[m->trees[t].v_start + k] = dof_parent[m->trees[t].v_start + k] = -1;
         }
     }
     for (int32_t j = 0; j < m->joint_count; j++) {
         for (int32_t k = 0; k < m->joints[j].nv; k++) {
-            dof_joint[m->joints[j].v_start + k] = j;
+            const int32_t before = m->joints[j].v_start + k - 1;
+            dof_joint[before + 1] = j;
+            dof_parent[before + 1] = k > 0 ? before - m->trees[dof_tree[before + 1]].v_start
+                                           : stn_model_body_velocity(m, m->joints[j].parent);
         }
     }
     m->dof_joint = dof_joint;
     m->dof_tree = dof_tree;
+    m->dof_parent = dof_parent;
     return STN_OK;
 }
 

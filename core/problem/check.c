@@ -284,6 +284,11 @@ static stn_status check_trees(stn_context *context, const stn_problem *p, stn_er
         if (status != STN_OK) {
             return status;
         }
+        for (int32_t k = 0; k < tree->A.n && tree->motion != NULL; k++) {
+            if (tree->parent == NULL || tree->parent[k] < -1 || tree->parent[k] >= k) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "tree %d: the dof before %d must be -1 or smaller", t, k);
+            }
+        }
         if (tree->dof_start != dof) {
             return stn_fail(err, STN_ERR_ARGUMENT, "tree %d starts at dof %d, expected %lld: trees follow each other",
                             t, tree->dof_start, (long long)dof);
@@ -335,6 +340,37 @@ typedef struct named_constraint {
     char who[96];
 } named_constraint;
 
+/// values = wrench S on the way from the tip, and 0 elsewhere.
+static stn_status check_wrench(const named_constraint *named, int32_t side, stn_error *err) {
+    const stn_constraint *c = named->c;
+    const stn_jacobian *J = stn_constraint_block(c, side);
+    const stn_problem_tree *tree = &named->problem->trees[J->tree];
+    const int32_t n = tree->A.n;
+    if (tree->motion == NULL || J->node_count > 0 || J->tip < 0 || J->tip >= n) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d] has a wrench at dof %d, but tree %d with %d dofs %s",
+                        named->who, side, J->tip, J->tree, n,
+                        tree->motion == NULL ? "tells no motion" : "has no such dof");
+    }
+    for (int32_t r = 0; r < c->rows; r++) {
+        const double *row = J->values + (size_t)r * (size_t)n, *wrench = J->wrench + 6 * (size_t)r;
+        int32_t next = J->tip;
+        for (int32_t i = n - 1; i >= 0; i--) {
+            double value = 0.0, size = 0.0;
+            for (int32_t k = 0; k < 6 && i == next; k++) {
+                value += wrench[k] * tree->motion[6 * i + k];
+                size += fabs(wrench[k] * tree->motion[6 * i + k]);
+            }
+            next = i == next ? tree->parent[i] : next;
+            if (!(fabs(row[i] - value) <= 1e-9 * size)) {
+                return stn_fail(err, STN_ERR_ARGUMENT,
+                                "%s: J[%d], row %d, dof %d: the value is %g, but wrench and motion make %g", named->who,
+                                side, r, i, row[i], value);
+            }
+        }
+    }
+    return STN_OK;
+}
+
 static stn_status check_jacobian(const named_constraint *named, int32_t side, stn_error *err) {
     const stn_problem *p = named->problem;
     const stn_constraint *c = named->c;
@@ -383,7 +419,8 @@ static stn_status check_jacobian(const named_constraint *named, int32_t side, st
     }
     char name[160];
     snprintf(name, sizeof name, "%s: J[%d].values", who, side);
-    return check_finite(name, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(p, J), err);
+    stn_status status = check_finite(name, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(p, J), err);
+    return status == STN_OK && J->wrench != NULL ? check_wrench(named, side, err) : status;
 }
 
 static stn_status check_physical(const named_constraint *named, stn_error *err) {

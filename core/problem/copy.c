@@ -71,6 +71,8 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
     copy->trees = copy_bytes(&to, copy->trees, (size_t)copy->tree_count, sizeof *copy->trees);
     for (int32_t t = 0; t < copy->tree_count && !to.failed; t++) {
         stn_matrix *A = &copy->trees[t].A;
+        copy->trees[t].motion = NULL; // what only helps solvers is left out
+        copy->trees[t].parent = NULL;
         A->values = copy_reals(&to, A->values, (size_t)stn_matrix_value_count(A));
         if (A->form == STN_MATRIX_NODAL) {
             size_t entries = A->node_count > 0 ? (size_t)A->row_start[A->node_count] : 0;
@@ -85,9 +87,11 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
         c->more = more;
         for (int32_t side = 0; side < 2; side++) {
             c->J[side].values = c->J[side].tree < 0 ? NULL : c->J[side].values;
+            c->J[side].wrench = NULL;
         }
         for (int32_t side = 0; side < stn_constraint_block_count(c) && !to.failed; side++) {
             stn_jacobian *J = side < 2 ? &c->J[side] : &more[side - 2];
+            J->wrench = NULL;
             J->values = copy_reals(&to, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(copy, J));
         }
     }

@@ -2,6 +2,9 @@
 // The rows of the contact problem: one constraint per contact, index for index with the contact set, then those of the
 // joints (joint_rows.c) and of constraints of plugins (constraint_rows.c).
 #include "world/assemble.h"
+
+#include <string.h>
+
 #include "model/compiled.h"
 #include "problem/inverse.h"
 
@@ -71,6 +74,30 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
     return -1;
 }
 
+/// Says how the Jacobian of a contact of one body follows from the motion of its tree: where both are of one tree it is
+/// not told. False: out of memory.
+static bool tell_wrench(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
+                        const stn_contact *contact, const stn_constraint *c, stn_jacobian *J) {
+    const bool second = J->wrench != NULL || k != a->frame->kinematics; // of one tree, or at other positions
+    double *wrench = second ? NULL : STN_ARENA(a->frame->arena, 18, double);
+    J->wrench = wrench;
+    if (wrench == NULL) {
+        return second;
+    }
+    const stn_vec3 arm = stn_vec3_sub(contact->point, k->reference[J->tree]);
+    for (int32_t r = 0; r < 3; r++, wrench += 6) {
+        const stn_vec3 axis = stn_vec3_scale(sign, stn_mat3_column(&c->frame, r)), moment = stn_vec3_cross(arm, axis);
+        wrench[0] = moment.x;
+        wrench[1] = moment.y;
+        wrench[2] = moment.z;
+        wrench[3] = axis.x;
+        wrench[4] = axis.y;
+        wrench[5] = axis.z;
+    }
+    J->tip = stn_model_body_velocity(a->setup->model, body);
+    return true;
+}
+
 /// J_B - J_A along the axes of the contact's frame, in one block where both supports are of one tree; false: out of
 /// memory.
 static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
@@ -100,6 +127,10 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
         double sign = side == 0 ? -1.0 : 1.0;
         if (support->body >= 0) {
             stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
+            if (a->frame->problem.trees[trees[side]].motion != NULL &&
+                !tell_wrench(a, k, support->body, sign, contact, c, J)) {
+                return false;
+            }
             continue;
         }
         for (int32_t i = 0; i < support->node_count; i++) {
@@ -203,6 +234,27 @@ static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
     return done;
 }
 
+/// How the bodies of large trees move, as they do now: the kinematics will be those of the next step when somebody
+/// solves the problem once more. False: out of memory.
+static bool tell_motion(const stn_model *model, step_frame *frame) {
+    enum { LARGE = 24 }; // of smaller trees full Jacobians are faster
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        stn_problem_tree *told = &frame->problem.trees[t];
+        if (tree->kind != STN_TREE_ARTICULATED || tree->nv <= LARGE) {
+            continue;
+        }
+        double *motion = STN_ARENA(frame->arena, 6 * tree->nv, double);
+        if (motion == NULL) {
+            return false;
+        }
+        memcpy(motion, frame->kinematics->motion + tree->v_start, 6 * (size_t)tree->nv * sizeof *motion);
+        told->motion = motion;
+        told->parent = model->dof_parent + tree->v_start;
+    }
+    return true;
+}
+
 stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
                              step_services *services, stn_error *err) {
     const assembly a = {setup, state, frame, services};
@@ -222,6 +274,7 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     if (!complete) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
     }
+    complete = frame->contacts.count == 0 || tell_motion(setup->model, frame);
     patch_pair pair = {.patch = -1};
     for (int32_t i = 0; i < frame->contacts.count && complete; i++) {
         complete = add_contact(&a, i, &pair);

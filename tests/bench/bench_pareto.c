@@ -96,7 +96,8 @@ static void name_of(const contestant *c, char name[128]) {
     }
 }
 
-static bool begin(race_run *run, const scene_plan *plan, const char *script, const peer_scene *scene, const contestant *c) {
+static bool begin(race_run *run, const scene_plan *plan, const char *script, const peer_scene *scene,
+                  const contestant *c) {
     const peer_scene *own = scene;
     peer_scene made = {0};
     if (c->engine == &stiction_peer) {
@@ -132,8 +133,8 @@ static void print_run(const peer_scene *scene, const scene_plan *plan, race_run 
     const double us = median(r->us + half, r->made - half);
     const double error = r->error != NULL ? median(r->error + half_errors, r->error_count - half_errors) : (double)NAN;
     const double most = r->error != NULL ? r->error[r->error_count - 1] : (double)NAN; // sorted
-    printf("  %-30s %6d %10.1f %9.1e %9.1e %9.4f %9.3f%s\n", name, (int)r->made, us, error, most, 1e3 * overlap, r->rise,
-           r->made < STEPS ? "  cut" : "");
+    printf("  %-30s %6d %10.1f %9.1e %9.1e %9.4f %9.3f%s\n", name, (int)r->made, us, error, most, 1e3 * overlap,
+           r->rise, r->made < STEPS ? "  cut" : "");
     bench_row("pareto", plan->name, name, "", "us", us);
     bench_row("pareto", plan->name, name, "error", "1", error);
     bench_row("pareto", plan->name, name, "overlap", "mm", 1e3 * overlap);
@@ -174,8 +175,8 @@ static void measure(const scene_plan *plan, const char *only) {
 int main(int argc, char **argv) {
     print_processor();
     print_missing_peers();
-    printf("  %-30s %6s %10s %9s %9s %9s %9s\n", "second half of the run", "steps", "us a step", "E", "largest", "overlap",
-           "energy");
+    printf("  %-30s %6s %10s %9s %9s %9s %9s\n", "second half of the run", "steps", "us a step", "E", "largest",
+           "overlap", "energy");
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (argc < 2 || strstr(scenes[i].name, argv[1]) != NULL) {
             measure(&scenes[i], argc > 2 ? argv[2] : NULL);

@@ -41,7 +41,7 @@ static stn_problem make(int32_t bodies, int32_t contacts, stn_arena *arena) {
     p.trees = STN_ARENA_ZEROED(arena, bodies, stn_problem_tree);
     p.constraints = STN_ARENA_ZEROED(arena, contacts, stn_constraint);
     for (int32_t t = 0; t < bodies; t++) {
-        p.trees[t] = (stn_problem_tree){6 * t, t, {.n = 6, .form = STN_MATRIX_DENSE}};
+        p.trees[t] = (stn_problem_tree){.dof_start = 6 * t, .source = t, .A = {.n = 6, .form = STN_MATRIX_DENSE}};
         p.trees[t].A.values = STN_ARENA(arena, 36, double);
         random_spd(&r, 6, 1.0, p.trees[t].A.values);
     }

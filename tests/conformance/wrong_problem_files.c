@@ -143,7 +143,8 @@ static bool read_trees(cursor *c, stn_problem *p) {
         }
         memcpy(p->v_star + dof, v, (size_t)n * sizeof *v);
         memcpy(p->v0 + dof, v, (size_t)n * sizeof *v);
-        p->trees[t] = (stn_problem_tree){dof, t, {.n = n, .form = STN_MATRIX_DENSE, .values = A}};
+        p->trees[t] =
+            (stn_problem_tree){.dof_start = dof, .source = t, .A = {.n = n, .form = STN_MATRIX_DENSE, .values = A}};
         dof += n;
     }
     return dof == p->nv;

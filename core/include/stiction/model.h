@@ -644,6 +644,7 @@ typedef struct stn_model {
     const int32_t *node_attachment;         // (node_count) of each node, -1: free
     const int32_t *dof_joint;               // (nv) joint of each velocity, -1 for nodes
     const int32_t *dof_tree;                // (nv)
+    const int32_t *dof_parent;              // (nv) velocity before it on the way to the root, within its tree; -1: none
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
@@ -685,6 +686,9 @@ static inline bool stn_model_node_moves(const stn_model *model, int32_t node) {
     const int32_t attachment = model->node_attachment[node];
     return attachment < 0 || stn_model_body_moves(model, model->attachments[attachment].body);
 }
+/// The last velocity that moves a body, within its tree; -1: none does. Thread: [any].
+STN_API int32_t stn_model_body_velocity(const stn_model *model, int32_t body);
+
 /// An end for a message: "link 'hand' of 'arm'", "link 'box'" of a group of its name, "joint 'lift' of 'arm'", "the
 /// world". Cut to `size` bytes. Thread: [any].
 STN_API void stn_constraint_end_describe(const stn_model *model, const stn_constraint_end *end, char *text,

@@ -55,6 +55,10 @@ typedef struct stn_jacobian {
     int32_t node_size;           // dofs of a node, 1 to STN_MAX_NODE_SIZE; no matter where dense
     int32_t node[STN_MAX_NODES]; // ascending, within the tree
     const double *values;        // [1] where the row slides, [m] where it turns
+    /// OPTIONAL, of a tree with `motion`: values = wrench S on the way from dof `tip` to the root, 0 elsewhere. NULL:
+    /// not told.
+    const double *wrench; // (rows x 6) moment and force on the tree, about the point of S
+    int32_t tip;          // a dof of the tree
 } stn_jacobian;
 
 /// A constraint of 1 to 6 rows. Contact frame: normal from A into B, v_c = R^T (v_B - v_A) + bias, v_n > 0 separates,
@@ -112,6 +116,10 @@ typedef struct stn_problem_tree {
     int32_t dof_start; // its velocities are [dof_start, dof_start + A.n) of v
     int32_t source;    // tree id in the world, or in the file
     stn_matrix A;      // symmetric >= 0, n > 0
+    /// OPTIONAL, of an articulated tree: how bodies move, for solvers that use it. NULL: not told; files do not hold
+    /// it.
+    const double *motion;  // S (n x 6), angular and linear velocity of each dof, about a point that all share
+    const int32_t *parent; // (n) the dof before it on the way to the root, < its own number; -1: none
 } stn_problem_tree;
 
 /// Global: A, v_star and Jacobians. Local: W and q, no velocities.

@@ -29,6 +29,8 @@ typedef struct turning {
     int32_t tree, start, n;
     const stn_matrix *A;
     broyden newton;
+    stn_ltl ltl; // factor of A where the tree has branches
+    bool branched;
     double *bias, *dv, *v_star, *m, *known; // (n)
     stn_spatial *scratch;
 } turning;
@@ -46,11 +48,12 @@ bool turning_tree_is(const stn_model *model, const stn_tree *tree) {
     return turns;
 }
 
+enum { SMALL = 24 };                // trees whose branches are not worth the while
 enum { VECTORS = 6, SPATIALS = 3 }; // spatials: of each body, and one more
 
 size_t turning_tree_room(const stn_model *model, const stn_tree *tree) {
     const size_t n = (size_t)tree->nv, spatials = SPATIALS * ((size_t)model->body_count + 1);
-    return 6 * spatials + n * (n + VECTORS + MAX_ITERATIONS + 1);
+    return 6 * spatials + STN_LTL_VALUES(n) + n * (1 + VECTORS + MAX_ITERATIONS + 1); // the shape takes n
 }
 
 static void take_room(turning *w, double *room) {
@@ -60,8 +63,33 @@ static void take_room(turning *w, double *room) {
     for (int32_t i = 0; i < VECTORS; i++, room += w->n) {
         *vectors[i] = room;
     }
-    w->newton.factor = room;
-    w->newton.steps = room + (ptrdiff_t)w->n * w->n;
+    w->ltl = (stn_ltl){w->n, room, (int32_t *)(void *)(room + STN_LTL_VALUES(w->n))};
+    w->newton.factor = room; // instead
+    w->newton.steps = room + STN_LTL_VALUES(w->n) + w->n;
+}
+
+/// False: A is not positive definite.
+static bool factor_mass(turning *w) {
+    w->branched = w->n > SMALL && stn_ltl_analyse(&w->ltl, w->A->values, w->n);
+    if (w->branched) {
+        return stn_ltl_factor(&w->ltl, w->A->values, w->n, 0.0) < 0;
+    }
+    memcpy(w->newton.factor, w->A->values, (size_t)w->n * (size_t)w->n * sizeof(double));
+    return stn_cholesky(w->n, w->newton.factor, w->n) < 0;
+}
+
+/// Newton's step for the residual m.
+static const double *take_step(turning *w, int32_t iteration) {
+    if (!w->branched) {
+        return broyden_step(&w->newton, iteration, w->m);
+    }
+    double *step = w->newton.steps + (size_t)iteration * (size_t)w->n;
+    for (int32_t i = 0; i < w->n; i++) {
+        step[i] = -w->m[i];
+    }
+    stn_ltl_forward(&w->ltl, 1, step, w->n);
+    stn_ltl_backward(&w->ltl, 1, step, w->n);
+    return broyden_update(&w->newton, iteration);
 }
 
 /// m = A dv - known + dt bias.
@@ -89,7 +117,7 @@ static bool solve(turning *w, double *relative) {
     memset(w->dv, 0, (size_t)w->n * sizeof(double));
     find_residual(w);
     for (int32_t iteration = 0; iteration < MAX_ITERATIONS && residual > small; iteration++) {
-        const double *step = broyden_step(&w->newton, iteration, w->m);
+        const double *step = take_step(w, iteration);
         for (int32_t i = 0; i < w->n; i++) {
             w->dv[i] += step[i];
             w->v_star[i] = view->v[w->start + i] + w->dv[i];
@@ -117,7 +145,6 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
     set_impulse(&w, impulse);
     // dt tau - dt^2 K v0, the factor of A, and the metric; where A is not positive definite the core will say so
-    memcpy(w.newton.factor, w.A->values, (size_t)w.n * (size_t)w.n * sizeof(double));
     stn_matrix_diagonal(&view->M[t], w.newton.scale);
     for (int32_t i = 0; i < w.n; i++) {
         w.newton.scale[i] = 1.0 / sqrt(w.newton.scale[i]);
@@ -125,7 +152,7 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     }
     stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + w.start, w.known);
     double residual = 0.0;
-    if (stn_cholesky(w.n, w.newton.factor, w.n) < 0 && !solve(&w, &residual)) {
+    if (factor_mass(&w) && !solve(&w, &residual)) {
         const stn_body *body = &view->model->bodies[tree->body_start];
         return stn_fail(err, STN_NOT_CONVERGED,
                         "group %s, tree of link %s turns too far in a step: its Coriolis forces do not converge in %d "

@@ -28,7 +28,8 @@ stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err);
 /// A stream with a descriptor of its own, so that closing it leaves the output open; NULL: errno says why.
 FILE *table_stream(const stn_output *output);
 
-/// ",value" with at most as many digits as the table has, 17 of them as few as read back to the same; of NaN, which does not apply, an empty field.
+/// ",value" with at most as many digits as the table has, 17 of them as few as read back to the same; of NaN, which
+/// does not apply, an empty field.
 void table_number(const table *t, double value);
 /// ",text", in quotes where it holds what separates fields or rows (RFC 4180).
 void table_text(const table *t, const char *text);

@@ -222,7 +222,13 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
             any = now[i] != then[i];
         }
         cluster->changed = any;
-        if (any) {
+        if (any && cluster->motion >= 0) {
+            const augmented_part *part = &h->parts[cluster->part_start];
+            const augmented_wrenches wrenches = {cluster->lane_count, h->panels + part->panel,
+                                                 h->lane_tip + cluster->lane_start};
+            augmented_motion_product(&h->motions[cluster->motion], &wrenches, (size_t)h->lane_stride,
+                                     G + cluster->lane_start, h->product + part->product);
+        } else if (any) {
             form_products(h, cluster, G, line_G);
         }
     }
@@ -265,8 +271,13 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
     if (!h->dense) {
         return h->ops->numeric(h->factor, &h->matrix, err);
     }
-    memcpy(h->lower, h->values, (size_t)h->nv * (size_t)h->stride * sizeof *h->lower);
-    int32_t pivot = stn_cholesky(h->nv, h->lower, h->stride);
+    int32_t pivot;
+    if (h->branched) {
+        pivot = stn_ltl_factor(&h->ltl, h->values, h->stride, 0.0);
+    } else {
+        memcpy(h->lower, h->values, (size_t)h->nv * (size_t)h->stride * sizeof *h->lower);
+        pivot = stn_cholesky(h->nv, h->lower, h->stride);
+    }
     if (pivot < 0) {
         return STN_OK;
     }
@@ -279,7 +290,10 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
 }
 
 void augmented_solve(const augmented *h, double *x) {
-    if (h->dense) {
+    if (h->branched) {
+        stn_ltl_forward(&h->ltl, 1, x, h->nv);
+        stn_ltl_backward(&h->ltl, 1, x, h->nv);
+    } else if (h->dense) {
         stn_cholesky_forward(h->nv, h->lower, h->stride, 1, x, h->nv);
         stn_cholesky_backward(h->nv, h->lower, h->stride, 1, x, h->nv);
     } else {

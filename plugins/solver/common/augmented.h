@@ -7,12 +7,15 @@
 //          vectors; or "compact", blocks one after the other, which is the order of the dofs.
 // Cluster  the constraints on the same blocks. Their rows are stacked, 3 per cone first, then box and equality rows
 //          ("lines"), then zero rows up to a multiple of 4. One Jacobian panel (rows x padded block) for each block.
+//          Contacts of a large tree with what has no dofs are a cluster of their own, whose panel holds their wrenches
+//          (rows x 8): augmented_motion.h.
 // Lane     a cone, in the order of the clusters and the structure-of-arrays form that laws evaluate.
 #ifndef SOLVER_COMMON_AUGMENTED_H
 #define SOLVER_COMMON_AUGMENTED_H
 
 #include <stiction/plugin.h>
 
+#include "common/augmented_motion.h"
 #include "common/symbolic_cache.h"
 
 typedef struct augmented_block {
@@ -37,6 +40,7 @@ typedef struct augmented_cluster {
     int32_t lane_start, lane_count;
     int32_t line_start, line_count;
     int32_t row_start, rows; // a multiple of 4
+    int32_t motion;          // of `motions`, whose wrenches it holds; -1: Jacobian panels
     bool changed;            // some G differs from that in H
 } augmented_cluster;
 
@@ -72,7 +76,10 @@ typedef struct augmented {
     augmented_part *parts;
     int64_t panel_size;
     double *panels;
-    double *stacked;                 // (row_count) between lanes and panels
+    double *stacked;      // (row_count) between lanes and panels
+    int32_t motion_count; // large trees that have wrenches
+    augmented_motion *motions;
+    int32_t *lane_tip;               // (lane_count) of those
     int32_t lane_count, lane_stride; // lane_stride: a multiple of STN_LANES
     int32_t *lane_constraint;        // the problem's constraint of each lane
     int32_t line_count, line_stride; // line_stride: a multiple of 8
@@ -99,6 +106,8 @@ typedef struct augmented {
     double *values; // dense: unknowns x stride
     double *lower;  // dense: L
     int32_t stride;
+    bool branched; // dense, of one tree whose branches do not meet in H: its factor is `ltl`
+    stn_ltl ltl;
 } augmented;
 
 /// AUTO: the factor plugin of `control` where there is one, else dense up to 40 dofs or one block, else by blocks.

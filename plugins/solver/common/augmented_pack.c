@@ -80,6 +80,7 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
 /// constraints by first block, second block, cones before lines.
 typedef struct placement {
     int32_t width;
+    bool *wrench;          // (n) it goes through the motion of its tree
     int32_t *count;        // (n)
     int32_t *block;        // (n x width)
     const double **values; // (n x width)
@@ -132,16 +133,27 @@ static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, pla
     return true;
 }
 
-/// Sorting key: rank 1 is the first block, rank 0 the second one and cones before lines. Below 2 (block_count + 1).
+/// Contacts of one body with what has no dofs, of a tree that tells its motion and is not small.
+static bool has_wrench(const stn_problem *problem, const stn_constraint *c) {
+    const stn_jacobian *J = &c->J[0];
+    return stn_constraint_has_cone(c) && stn_constraint_block_count(c) == 1 && J->wrench != NULL &&
+           problem->trees[J->tree].motion != NULL && problem->trees[J->tree].A.form == STN_MATRIX_DENSE;
+}
+
+/// Sorting key: rank 1 is the first block, rank 0 the second one, and wrenches before cones before lines. Below 3
+/// (block_count + 1).
 static int32_t sort_key(const augmented *h, const placement *where, int32_t i, int32_t rank) {
     int32_t block = where->count[i] > 1 - rank ? where->block[(int64_t)i * where->width + 1 - rank] + 1 : 0;
-    return rank == 1 ? block : 2 * block + (stn_constraint_has_cone(&h->problem->constraints[i]) ? 0 : 1);
+    if (rank == 1) {
+        return block;
+    }
+    return 3 * block + (where->wrench[i] ? 0 : stn_constraint_has_cone(&h->problem->constraints[i]) ? 1 : 2);
 }
 
 static stn_status place_constraints(augmented *h, placement *where, stn_error *err) {
     const stn_problem *problem = h->problem;
     stn_arena *arena = h->control->arena;
-    const int32_t n = problem->constraint_count, buckets = 2 * (h->block_count + 1);
+    const int32_t n = problem->constraint_count, buckets = 3 * (h->block_count + 1);
     where->width = 2;
     for (int32_t i = 0; i < n; i++) {
         const stn_constraint *c = &problem->constraints[i];
@@ -154,17 +166,19 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
     const size_t size = (size_t)n * (size_t)where->width;
     int32_t *start = STN_ARENA(arena, buckets + 1, int32_t), *spare = STN_ARENA(arena, n + 1, int32_t);
     where->count = STN_ARENA(arena, n + 1, int32_t);
+    where->wrench = STN_ARENA(arena, n + 1, bool);
     where->order = STN_ARENA(arena, n + 1, int32_t);
     where->block = STN_ARENA(arena, size + 1, int32_t);
     where->values = STN_ARENA(arena, size + 1, const double *);
-    if (start == NULL || spare == NULL || where->count == NULL || where->order == NULL || where->block == NULL ||
-        where->values == NULL) {
+    if (start == NULL || spare == NULL || where->count == NULL || where->wrench == NULL || where->order == NULL ||
+        where->block == NULL || where->values == NULL) {
         return out_of_memory(h, err);
     }
     for (int32_t i = 0; i < n; i++) {
         const stn_constraint *c = &problem->constraints[i];
         const int32_t sides = stn_constraint_block_count(c);
         where->count[i] = 0;
+        where->wrench[i] = has_wrench(problem, c);
         for (int32_t k = 0; k < sides; k++) {
             const stn_jacobian *J = stn_constraint_block(c, k);
             if (problem->trees[J->tree].A.n == 0) {
@@ -212,10 +226,12 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
     stn_arena *arena = h->control->arena;
     const size_t n = (size_t)problem->constraint_count;
     h->lane_constraint = STN_ARENA(arena, n + 1, int32_t);
+    h->lane_tip = STN_ARENA(arena, n + 1, int32_t);
     h->line_row = STN_ARENA(arena, problem->row_count + 1, int32_t);
     h->clusters = STN_ARENA(arena, n + 1, augmented_cluster);
     h->parts = STN_ARENA(arena, n * (size_t)where->width + 1, augmented_part);
-    if (h->lane_constraint == NULL || h->line_row == NULL || h->clusters == NULL || h->parts == NULL) {
+    if (h->lane_constraint == NULL || h->lane_tip == NULL || h->line_row == NULL || h->clusters == NULL ||
+        h->parts == NULL) {
         return out_of_memory(h, err);
     }
     int32_t parts = 0;
@@ -224,7 +240,8 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
         int32_t index = where->order[i];
         const stn_constraint *c = &problem->constraints[index];
         const int32_t *blocks = where->block + (int64_t)index * where->width;
-        bool cone = stn_constraint_has_cone(c), same = cluster != NULL && cluster->part_count == where->count[index];
+        bool cone = stn_constraint_has_cone(c), wrench = where->wrench[index];
+        bool same = cluster != NULL && cluster->part_count == where->count[index] && wrench == (cluster->motion >= 0);
         for (int32_t k = 0; same && k < cluster->part_count; k++) {
             same = h->parts[cluster->part_start + k].block == blocks[k];
         }
@@ -233,13 +250,15 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
             *cluster = (augmented_cluster){.part_start = parts,
                                            .part_count = where->count[index],
                                            .lane_start = h->lane_count,
-                                           .line_start = h->line_count};
+                                           .line_start = h->line_count,
+                                           .motion = wrench ? h->motion_count++ : -1};
             for (int32_t k = 0; k < cluster->part_count; k++) {
                 h->parts[parts++].block = blocks[k];
             }
         }
         cluster->constraint_count++;
         if (cone) {
+            h->lane_tip[h->lane_count] = c->J[0].tip;
             h->lane_constraint[h->lane_count++] = index;
             cluster->lane_count++;
         } else {
@@ -259,7 +278,24 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
         for (int32_t p = 0; p < cluster->part_count; p++) {
             augmented_part *part = &h->parts[cluster->part_start + p];
             part->panel = h->panel_size;
-            h->panel_size += (int64_t)cluster->rows * h->blocks[part->block].ld;
+            h->panel_size += (int64_t)cluster->rows * (cluster->motion >= 0 ? 8 : h->blocks[part->block].ld);
+        }
+    }
+    return STN_OK;
+}
+
+/// How the trees that have wrenches move.
+static stn_status form_motions(augmented *h, stn_error *err) {
+    stn_arena *arena = h->control->arena;
+    h->motions = h->motion_count > 0 ? STN_ARENA(arena, h->motion_count, augmented_motion) : NULL;
+    for (int32_t k = 0; k < h->cluster_count && h->motion_count > 0; k++) {
+        const augmented_cluster *cluster = &h->clusters[k];
+        if (cluster->motion >= 0) {
+            const int32_t tree = h->blocks[h->parts[cluster->part_start].block].tree;
+            if (h->motions == NULL ||
+                !augmented_motion_build(&h->problem->trees[tree], arena, &h->motions[cluster->motion])) {
+                return out_of_memory(h, err);
+            }
         }
     }
     return STN_OK;
@@ -275,9 +311,12 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
             const double **values = where->values + (int64_t)*order * where->width;
             int32_t rows = h->problem->constraints[*order].rows;
             for (int32_t p = 0; p < cluster->part_count; p++) {
-                int64_t n = h->blocks[parts[p].block].n, ld = h->blocks[parts[p].block].ld;
+                const bool wrench = cluster->motion >= 0;
+                int64_t n = wrench ? 6 : h->blocks[parts[p].block].n, ld = wrench ? 8 : h->blocks[parts[p].block].ld;
                 double *panel = h->panels + parts[p].panel + row * ld;
-                if (n == 6) {
+                if (wrench) {
+                    copy_padded_6(rows, h->problem->constraints[*order].J[0].wrench, panel);
+                } else if (n == 6) {
                     copy_padded_6(rows, values[p], panel);
                 } else {
                     copy_padded(rows, n, ld, values[p], panel);
@@ -286,7 +325,7 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
             row += rows;
         }
         for (int32_t p = 0; p < cluster->part_count; p++) {
-            int64_t ld = h->blocks[parts[p].block].ld;
+            int64_t ld = cluster->motion >= 0 ? 8 : h->blocks[parts[p].block].ld;
             memset(h->panels + parts[p].panel + row * ld, 0, (size_t)((cluster->rows - row) * ld) * sizeof *h->panels);
         }
     }
@@ -304,6 +343,9 @@ stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_so
     }
     if (status == STN_OK) {
         status = form_clusters(h, &where, err);
+    }
+    if (status == STN_OK) {
+        status = form_motions(h, err);
     }
     if (status != STN_OK) {
         return status;

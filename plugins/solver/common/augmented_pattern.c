@@ -2,6 +2,8 @@
 // Which blocks of H there are, which products of clusters each of them is the sum of, and where it is.
 #include "common/augmented.h"
 
+#include <string.h>
+
 static stn_status out_of_memory(const augmented *h, stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "A + J^T G J of %d dofs: out of memory", h->problem->nv);
 }
@@ -111,12 +113,64 @@ static stn_status list_entries(augmented *h, stn_error *err) {
         h->line_G == NULL) {
         return out_of_memory(h, err);
     }
+    for (int32_t k = 0; k < h->cluster_count; k++) { // between branches there is nothing, ever
+        const augmented_part *part = &h->parts[h->clusters[k].part_start];
+        if (h->clusters[k].motion >= 0) {
+            const augmented_block *block = &h->blocks[part->block];
+            memset(h->product + part->product, 0, (size_t)block->n * (size_t)block->ld * sizeof *h->product);
+        }
+    }
     nodal_terms(h, position, h->terms);
     cluster_terms(h, true, position);
     cluster_terms(h, false, position);
     for (int32_t b = 0; b < n; b++) {
         form_entries(h, b, start[b], start[b + 1]);
     }
+    return STN_OK;
+}
+
+/// Has every row of the cluster one dof, so that it leaves the zeros of H?
+static bool has_unit_rows(const augmented *h, const augmented_cluster *cluster) {
+    const augmented_part *part = &h->parts[cluster->part_start];
+    const augmented_block *block = &h->blocks[part->block];
+    for (int32_t r = 0; r < cluster->rows && cluster->part_count > 0; r++) {
+        const double *row = h->panels + part->panel + (int64_t)r * block->ld;
+        int32_t count = 0;
+        for (int32_t i = 0; i < block->n; i++) {
+            count += row[i] != 0.0 ? 1 : 0;
+        }
+        if (count > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Branches of a lone tree: of dofs of which none carries the other H holds nothing unless A or a row couples them.
+static stn_status find_branches(augmented *h, stn_error *err) {
+    stn_arena *arena = h->control->arena;
+    const augmented_block *block = h->blocks;
+    const int32_t *parent = h->block_count == 1 ? h->problem->trees[block->tree].parent : NULL;
+    bool apart = parent != NULL;
+    for (int32_t k = 0; k < h->cluster_count && apart; k++) {
+        apart = h->clusters[k].motion >= 0 || has_unit_rows(h, &h->clusters[k]);
+    }
+    if (!apart) {
+        return STN_OK;
+    }
+    double *pattern = STN_ARENA(arena, (size_t)block->n * (size_t)block->ld + 8, double);
+    h->ltl = (stn_ltl){block->n, STN_ARENA(arena, STN_LTL_VALUES(block->n), double),
+                       STN_ARENA(arena, 2 * block->n, int32_t)};
+    if (pattern == NULL || h->ltl.values == NULL || h->ltl.shape == NULL) {
+        return out_of_memory(h, err);
+    }
+    memcpy(pattern, h->A + block->A, (size_t)block->n * (size_t)block->ld * sizeof *pattern);
+    for (int32_t j = 0; j < block->n; j++) {
+        for (int32_t i = j; i >= 0; i = parent[i]) {
+            pattern[(int64_t)i * block->ld + j] = 1.0;
+        }
+    }
+    h->branched = stn_ltl_analyse(&h->ltl, pattern, block->ld);
     return STN_OK;
 }
 
@@ -146,7 +200,7 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
                 h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
         }
         h->ready = true;
-        return STN_OK;
+        return find_branches(h, err);
     }
     // entries are the blocks of a block matrix, in its order
     stn_arena *arena = control->arena;

@@ -169,10 +169,22 @@ STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const dou
     }
 }
 
+/// What a cluster of wrenches holds.
+static augmented_wrenches wrenches_of(const augmented *h, const augmented_cluster *cluster) {
+    return (augmented_wrenches){cluster->lane_count, h->panels + h->parts[cluster->part_start].panel,
+                                h->lane_tip + cluster->lane_start};
+}
+
 STN_KERNEL static void panels_times(const augmented *h, const double *x, double *rows) {
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         const augmented_part *parts = h->parts + cluster->part_start;
+        if (cluster->motion >= 0) {
+            const augmented_wrenches wrenches = wrenches_of(h, cluster);
+            augmented_motion_times(&h->motions[cluster->motion], &wrenches, x + h->blocks[parts->block].start,
+                                   rows + cluster->row_start);
+            continue;
+        }
         for (int32_t r = 0; r < cluster->rows; r += 4) {
             v4 sum[4] = {{0.0}};
             for (int32_t p = 0; p < cluster->part_count; p++) {
@@ -222,6 +234,12 @@ STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const doubl
 STN_KERNEL static void panels_transposed(const augmented *h, const double *rows, double *y) {
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
+        if (cluster->motion >= 0) {
+            const augmented_wrenches wrenches = wrenches_of(h, cluster);
+            augmented_motion_transposed(&h->motions[cluster->motion], &wrenches, rows + cluster->row_start,
+                                        y + h->blocks[h->parts[cluster->part_start].block].start);
+            continue;
+        }
         for (int32_t p = 0; p < cluster->part_count; p++) {
             const augmented_part *part = &h->parts[cluster->part_start + p];
             const augmented_block *block = &h->blocks[part->block];

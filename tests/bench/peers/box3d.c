@@ -108,8 +108,8 @@ static void read_q(void *self, double *q) {
     const peer *p = self;
     for (int32_t b = 1; b < p->body_count; b++, q += 7) {
         const b3WorldTransform at = b3Body_GetTransform(p->bodies[b]);
-        const double values[7] = {(double)at.p.x, (double)at.p.y, (double)at.p.z, (double)at.q.s, (double)at.q.v.x,
-                                  (double)at.q.v.y, (double)at.q.v.z};
+        const double values[7] = {(double)at.p.x,   (double)at.p.y,   (double)at.p.z,  (double)at.q.s,
+                                  (double)at.q.v.x, (double)at.q.v.y, (double)at.q.v.z};
         for (int32_t i = 0; i < 7; i++) {
             q[i] = values[i];
         }

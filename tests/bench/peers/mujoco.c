@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8. Settings: iterations, tolerance.
+// MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8. Settings: iterations,
+// tolerance.
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -146,7 +147,8 @@ static double error(void *self) {
     mj_solveM(p->model, d, a, a, 1);
     mj_mulJacVec(p->model, d, jar, a);
     mju_subFrom(jar, d->efc_aref, rows);
-    mj_constraintUpdate(p->model, d, jar, NULL, 0); // writes efc_force and qfrc_constraint, which the next step makes anew
+    mj_constraintUpdate(p->model, d, jar, NULL,
+                        0); // writes efc_force and qfrc_constraint, which the next step makes anew
     const double own = distance(p, force, d->efc_force);
     mj_mulJacVec(p->model, d, jar, d->qacc_smooth);
     mju_subFrom(jar, d->efc_aref, rows);

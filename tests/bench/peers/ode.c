@@ -87,7 +87,8 @@ static void *create(const peer_scene *scene, const char *setting) {
                 .dt = scene->dt,
                 .mu = scene->mu,
                 .before = before};
-    dWorldSetQuickStepNumIterations(p->world, (int)peer_setting(setting, "sweeps", dWorldGetQuickStepNumIterations(p->world)));
+    dWorldSetQuickStepNumIterations(p->world,
+                                    (int)peer_setting(setting, "sweeps", dWorldGetQuickStepNumIterations(p->world)));
     dWorldSetGravity(p->world, 0.0, 0.0, -9.81);
     for (int32_t b = 1; b < m->body_count; b++) {
         bodies[b] = make_body(p->world, m, b, scene->q + m->joints[m->bodies[b].joint].q_start);

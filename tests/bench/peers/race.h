@@ -17,7 +17,7 @@ typedef struct race_run {
     void *self;
     double *us; // (made) of each step
     int32_t made, steps;
-    double spent, longest;               // [us], and what it may take
+    double spent, longest;                 // [us], and what it may take
     double iterations, contacts, momentum; // sums, momentum: largest
     bool over;
     double *error; // (error_count) of the last step of each turn, where it is watched

@@ -27,7 +27,8 @@ static stn_vec3 yield(const ruler_body *body, stn_vec3 arm, stn_vec3 at, stn_vec
 }
 
 /// Velocity of b against a at the contact.
-static stn_vec3 relative(const ruler_body *bodies, const stn_vec3 *velocity, const stn_vec3 *spin, const ruler_contact *c) {
+static stn_vec3 relative(const ruler_body *bodies, const stn_vec3 *velocity, const stn_vec3 *spin,
+                         const ruler_contact *c) {
     stn_vec3 sum = stn_vec3_zero();
     for (int32_t side = 0; side < 2; side++) {
         const int32_t i = side == 0 ? c->a : c->b;
@@ -72,7 +73,8 @@ double ruler_error(ruler_law law, const ruler_body *bodies, int32_t body_count, 
                 const double sign = side == 0 ? 1.0 : -1.0;
                 const stn_vec3 turn = stn_vec3_cross(stn_vec3_sub(c->point, bodies[i].position), impulse);
                 before[i] = stn_vec3_mul_add(before[i], sign * bodies[i].inverse_mass, impulse);
-                spin_before[i] = stn_vec3_mul_add(spin_before[i], sign, stn_mat3_apply(&bodies[i].inverse_inertia, turn));
+                spin_before[i] =
+                    stn_vec3_mul_add(spin_before[i], sign, stn_mat3_apply(&bodies[i].inverse_inertia, turn));
             }
         }
     }

@@ -4,9 +4,9 @@
 //
 //     E = |natural map of gamma| / |natural map of no impulses|
 //
-// both at the velocities that follow from the impulses, v = v_free + A^-1 J^T gamma, so that an error of momentum shows as well.
-// The natural map of a contact [m/s] is omega gamma - P(omega gamma - g), omega its inverse mass, g = v_c - target +
-// R gamma, P the projection on what the engine's law allows. E = 1: as good as doing nothing.
+// both at the velocities that follow from the impulses, v = v_free + A^-1 J^T gamma, so that an error of momentum shows
+// as well. The natural map of a contact [m/s] is omega gamma - P(omega gamma - g), omega its inverse mass, g = v_c -
+// target + R gamma, P the projection on what the engine's law allows. E = 1: as good as doing nothing.
 #ifndef BENCH_PEERS_RULER_H
 #define BENCH_PEERS_RULER_H
 

@@ -221,8 +221,19 @@ static void test_printed_numbers_are_those_of_the_c_library(void **state) {
 
 static void test_numbers_at_the_edge_of_exponents_are_printed_as_by_the_c_library(void **state) {
     (void)state;
-    static const double edges[] = {1e-5, 1e-4, 1e14, 1e15, 1e16, 1e17, 1e18, 9007199254740992.0, 1234567890123456.0, 12345678901234568.0,
-                                   1e22, 1e23, 2.2250738585072014e-308};
+    static const double edges[] = {1e-5,
+                                   1e-4,
+                                   1e14,
+                                   1e15,
+                                   1e16,
+                                   1e17,
+                                   1e18,
+                                   9007199254740992.0,
+                                   1234567890123456.0,
+                                   12345678901234568.0,
+                                   1e22,
+                                   1e23,
+                                   2.2250738585072014e-308};
     for (int32_t i = 0; i < STN_COUNT(edges); i++) {
         const double near[] = {edges[i], nextafter(edges[i], 0.0), nextafter(edges[i], DBL_MAX), -edges[i]};
         for (int32_t k = 0; k < STN_COUNT(near); k++) {
