@@ -91,7 +91,7 @@ return {
   },
   {
     name = "coriolis_reversed", says = "centrifugal forces of articulated bodies have the wrong sign",
-    file = "core/dynamics/inverse_dynamics_kernel.c", from = "cross_back(omega, swing));", to = "-1.0 * cross_back(omega, swing));",
+    file = "core/dynamics/inverse_dynamics_kernel.c", from = "cross_back(alpha, h) + swings);", to = "cross_back(alpha, h) - swings);",
     test = "references/motions",
   },
   {
