@@ -73,7 +73,7 @@ typedef struct stn_factor_ops {
     stn_status (*order)(void *self, stn_context *context, const stn_block_pattern *pattern, int32_t *order,
                         stn_error *err);
     /// OPTIONAL. How much memory it holds now [bytes]; what is small beside its numbers may be left out. Whoever keeps
-    /// factors of several patterns releases the ones longest unused beyond a bound. Absent: taken as 0. [step]
+    /// factors of several patterns releases the ones longest unused beyond a bound. Absent: guessed by pattern. [step]
     size_t (*memory)(const void *factor);
 } stn_factor_ops;
 

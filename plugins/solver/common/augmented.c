@@ -223,11 +223,9 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
         }
         cluster->changed = any;
         if (any && cluster->motion >= 0) {
-            const augmented_part *part = &h->parts[cluster->part_start];
-            const augmented_wrenches wrenches = {cluster->lane_count, h->panels + part->panel,
-                                                 h->lane_tip + cluster->lane_start};
+            const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
             augmented_motion_product(&h->motions[cluster->motion], &wrenches, (size_t)h->lane_stride,
-                                     G + cluster->lane_start, h->product + part->product);
+                                     G + cluster->lane_start, h->product + h->parts[cluster->part_start].product);
         } else if (any) {
             form_products(h, cluster, G, line_G);
         }

@@ -152,6 +152,12 @@ double padded_dot(int32_t n, const double *x, const double *y);
 double padded_scaled_norm(int32_t n, const double *d, const double *x); // |D x|
 bool padded_finite(int64_t n, const double *x);
 
+/// What a cluster with `motion` >= 0 holds.
+static inline augmented_wrenches augmented_wrenches_of(const augmented *h, const augmented_cluster *cluster) {
+    return (augmented_wrenches){cluster->lane_count, h->panels + h->parts[cluster->part_start].panel,
+                                h->lane_tip + cluster->lane_start};
+}
+
 /// The clock, while somebody asks for a profile.
 static inline double phase_mark(const stn_solve_control *control) {
     return control->phase_us != NULL ? stn_clock_us() : 0.0;

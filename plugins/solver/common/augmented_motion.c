@@ -97,8 +97,7 @@ STN_KERNEL_INLINE void add_stiffness(const double *E, size_t stride, const doubl
     }
 }
 
-/// C_ji = u . S_i for the dofs i from `first` to `last`, and up to three more in the same row where there is room
-/// behind the diagonal or another run's entries follow later.
+/// C_ji = u . S_i for the dofs i from `first` to `last`, in row j.
 STN_KERNEL_INLINE void put_run(const augmented_motion *m, const double u[6], int32_t first, int32_t last, double *row) {
     for (int32_t i = first; i <= last; i++) {
         double sum = 0.0;

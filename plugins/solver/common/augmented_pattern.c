@@ -200,7 +200,7 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
                 h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
         }
         h->ready = true;
-        return find_branches(h, err);
+        return form == AUGMENTED_AUTO ? find_branches(h, err) : STN_OK;
     }
     // entries are the blocks of a block matrix, in its order
     stn_arena *arena = control->arena;

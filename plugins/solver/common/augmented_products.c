@@ -169,18 +169,12 @@ STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const dou
     }
 }
 
-/// What a cluster of wrenches holds.
-static augmented_wrenches wrenches_of(const augmented *h, const augmented_cluster *cluster) {
-    return (augmented_wrenches){cluster->lane_count, h->panels + h->parts[cluster->part_start].panel,
-                                h->lane_tip + cluster->lane_start};
-}
-
 STN_KERNEL static void panels_times(const augmented *h, const double *x, double *rows) {
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         const augmented_part *parts = h->parts + cluster->part_start;
         if (cluster->motion >= 0) {
-            const augmented_wrenches wrenches = wrenches_of(h, cluster);
+            const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
             augmented_motion_times(&h->motions[cluster->motion], &wrenches, x + h->blocks[parts->block].start,
                                    rows + cluster->row_start);
             continue;
@@ -235,7 +229,7 @@ STN_KERNEL static void panels_transposed(const augmented *h, const double *rows,
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         if (cluster->motion >= 0) {
-            const augmented_wrenches wrenches = wrenches_of(h, cluster);
+            const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
             augmented_motion_transposed(&h->motions[cluster->motion], &wrenches, rows + cluster->row_start,
                                         y + h->blocks[h->parts[cluster->part_start].block].start);
             continue;

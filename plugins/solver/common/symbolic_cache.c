@@ -6,7 +6,9 @@
 
 #include <stiction/plugin.h>
 
-enum { CACHE_SIZE = 32, CLOUDS_MORE = 16, CLOUDS_MOST = 4096, ALWAYS_KEPT = 2, MOST_MEMORY = 16 << 20 }; // [bytes]
+enum { CACHE_SIZE = 32, CLOUDS_MORE = 16, CLOUDS_MOST = 4096, ALWAYS_KEPT = 2 };
+/// [bytes] what all factors may hold together, and what one holds for each number of its pattern that does not say.
+enum { MOST_MEMORY = 16 << 20, GUESS = 160 };
 
 /// A pattern, and what was made of it.
 typedef struct symbolic {
@@ -135,7 +137,7 @@ static symbolic *take_slot(symbolic_cache *w, symbolic *slots, int32_t count, co
 
 /// What a slot holds [bytes].
 static size_t memory_of(const symbolic *slot) {
-    const size_t numbers = STN_PLUGIN_HAS(slot->ops, memory) ? slot->ops->memory(slot->factor) : 0;
+    const size_t numbers = STN_PLUGIN_HAS(slot->ops, memory) ? slot->ops->memory(slot->factor) : GUESS * slot->size;
     return numbers + slot->size * sizeof *slot->pattern;
 }
 
