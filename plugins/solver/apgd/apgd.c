@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/body_product.h"
+#include "common/cone_lanes.h"
 #include "common/scaled_dual.h"
 
 /// A point with the gradient there.
@@ -20,72 +22,66 @@ typedef struct point {
 typedef struct apgd {
     scaled_dual dual;
     int32_t size;
-    point at, ahead, next; // iterate, extrapolated, trial
-    point best;            // of the least residual so far
+    point points[3];
+    point *at, *next, *best; // iterate, trial, the iterate of the least residual so far, which may be `at`
+    point ahead;             // extrapolated
     double theta, L;
 } apgd;
 
-/// Sums of vectors run in as many parts; vectors end in zeros that may be read.
-enum { LANES = 4 };
-
-STN_KERNEL_INLINE double sum(const double parts[LANES]) {
-    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+// Vectors are read four numbers at a time; they end in zeros.
+STN_KERNEL_INLINE packed_v4 at(const double *x, int32_t r) {
+    return *(const packed_v4 *)(x + r);
 }
 
-static void copy(const apgd *s, const point *from, point *to) {
-    memcpy(to->x, from->x, (size_t)s->size * sizeof(double));
-    memcpy(to->g, from->g, (size_t)s->size * sizeof(double));
+STN_KERNEL_INLINE double sum(packed_v4 parts) {
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 
 /// x' before its projection.
 STN_KERNEL static void take_step(apgd *s) {
-    const double *restrict x = s->ahead.x, *restrict g = s->ahead.g;
-    double *restrict next = s->next.x;
-    const double step = 1.0 / s->L;
-    for (int32_t r = 0; r < s->size; r++) {
-        next[r] = x[r] - step * g[r];
+    const double *x = s->ahead.x, *g = s->ahead.g, step = 1.0 / s->L;
+    for (int32_t r = 0; r < s->size; r += 4) {
+        *(packed_v4 *)(s->next->x + r) = at(x, r) - step * at(g, r);
     }
 }
 
 /// d^T H d <= L |d|^2, d = x' - y, to the rounding of H d; NaN ends the search.
 STN_KERNEL static bool is_bounded(const apgd *s) {
-    double curvature[LANES] = {0.0}, square[LANES] = {0.0}, rounding[LANES] = {0.0};
-    for (int32_t r = 0; r < s->size; r += LANES) {
-        for (int32_t k = 0; k < LANES; k++) {
-            const double d = s->next.x[r + k] - s->ahead.x[r + k];
-            const double sizes = fabs(s->next.g[r + k]) + fabs(s->ahead.g[r + k]) + s->L * fabs(s->next.x[r + k]);
-            curvature[k] += d * (s->next.g[r + k] - s->ahead.g[r + k]);
-            rounding[k] += fabs(d) * sizes;
-            square[k] += d * d;
-        }
+    const double *x = s->ahead.x, *g = s->ahead.g, *next = s->next->x, *slope = s->next->g;
+    packed_v4 curvature = {0.0}, square = {0.0}, rounding = {0.0};
+    for (int32_t r = 0; r < s->size; r += 4) {
+        const packed_v4 d = at(next, r) - at(x, r);
+        const packed_v4 sizes =
+            lanes_absolute(at(slope, r)) + lanes_absolute(at(g, r)) + s->L * lanes_absolute(at(next, r));
+        curvature += d * (at(slope, r) - at(g, r));
+        rounding += lanes_absolute(d) * sizes;
+        square += d * d;
     }
     return !(sum(curvature) > s->L * sum(square) + 1e-15 * sum(rounding));
 }
 
 /// (y - x').(x' - x).
 STN_KERNEL static double turn(const apgd *s) {
-    double along[LANES] = {0.0};
-    for (int32_t r = 0; r < s->size; r += LANES) {
-        for (int32_t k = 0; k < LANES; k++) {
-            along[k] += (s->ahead.x[r + k] - s->next.x[r + k]) * (s->next.x[r + k] - s->at.x[r + k]);
-        }
+    const double *x = s->at->x, *ahead = s->ahead.x, *next = s->next->x;
+    packed_v4 along = {0.0};
+    for (int32_t r = 0; r < s->size; r += 4) {
+        along += (at(ahead, r) - at(next, r)) * (at(next, r) - at(x, r));
     }
     return sum(along);
 }
 
 /// y = x' + beta (x' - x), and its gradient.
 STN_KERNEL static void extrapolate(apgd *s, double beta) {
-    for (int32_t k = 0; k < 2; k++) {
-        const double *restrict now = k == 0 ? s->next.x : s->next.g, *restrict before = k == 0 ? s->at.x : s->at.g;
-        double *restrict ahead = k == 0 ? s->ahead.x : s->ahead.g;
-        for (int32_t r = 0; r < s->size; r++) {
-            ahead[r] = now[r] + beta * (now[r] - before[r]);
-        }
+    const point *now = s->next, *before = s->at;
+    for (int32_t r = 0; r < s->size; r += 4) {
+        const packed_v4 x = at(now->x, r), g = at(now->g, r);
+        *(packed_v4 *)(s->ahead.x + r) = x + beta * (x - at(before->x, r));
+        *(packed_v4 *)(s->ahead.g + r) = g + beta * (g - at(before->g, r));
     }
 }
 
 static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_info *info, stn_error *err) {
-    dual_residual residual = scaled_dual_residual(&s->dual, true, s->at.x, s->at.g), least = residual;
+    dual_residual residual = scaled_dual_residual(&s->dual, true, s->at->x, s->at->g), least = residual;
     while (!scaled_dual_done(&s->dual, residual, control)) {
         if (!isfinite(residual.speed)) {
             return stn_fail(err, STN_ERR_NUMERIC,
@@ -101,8 +97,8 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
         // loses.
         for (bool allowed = false; !allowed;) {
             take_step(s);
-            scaled_dual_project(&s->dual, s->next.x);
-            scaled_dual_gradient(&s->dual, s->next.x, s->next.g);
+            scaled_dual_project(&s->dual, s->next->x);
+            scaled_dual_gradient(&s->dual, s->next->x, s->next->g);
             info->line_search_evaluations++;
             allowed = is_bounded(s);
             s->L *= allowed ? 1.0 : 2.0;
@@ -118,19 +114,20 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
             beta = 0.0;
         }
         extrapolate(s, beta);
-        point left = s->at;
         s->at = s->next;
-        s->next = left;
         s->theta = theta;
         s->L *= 0.9; // the bound may be lower elsewhere
         info->iterations++;
-        residual = scaled_dual_residual(&s->dual, true, s->at.x, s->at.g);
+        residual = scaled_dual_residual(&s->dual, true, s->at->x, s->at->g);
         if (residual.speed <= least.speed) {
             least = residual;
-            copy(s, &s->at, &s->best);
+            s->best = s->at;
+        }
+        for (int32_t k = 0; k < STN_COUNT(s->points); k++) {
+            s->next = &s->points[k] != s->at && &s->points[k] != s->best ? &s->points[k] : s->next;
         }
     }
-    copy(s, &s->at, &s->best);
+    s->best = s->at;
     info->reason = "residual";
     return STN_OK;
 }
@@ -139,11 +136,22 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)self;
     apgd s;
-    stn_status status = scaled_dual_build(control->delassus, control->arena, &s.dual, err);
+    stn_status status;
+    if (body_product_fits(problem)) {
+        status = scaled_dual_build_bodies(problem, control->inverse, control->arena, &s.dual, err);
+    } else {
+        stn_delassus delassus;
+        status = stn_delassus_build(control->inverse, problem, control->arena, &delassus, err);
+        if (status == STN_OK) {
+            status = scaled_dual_build(&delassus, control->arena, &s.dual, err);
+        }
+    }
     if (status != STN_OK) {
         return status;
     }
-    point *const points[] = {&s.at, &s.ahead, &s.next, &s.best};
+    point *const points[] = {&s.points[0], &s.points[1], &s.points[2], &s.ahead};
+    s.at = s.best = &s.points[0];
+    s.next = &s.points[1];
     s.size = s.dual.H.size;
     for (int32_t i = 0; i < STN_COUNT(points); i++) {
         *points[i] = (point){packed_vector(&s.dual.H, control->arena), packed_vector(&s.dual.H, control->arena)};
@@ -152,23 +160,23 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         }
     }
     // at the impulses given, or at the least ones where those cost more.
-    scaled_dual_enter(&s.dual, solution->gamma, s.at.x);
+    scaled_dual_enter(&s.dual, solution->gamma, s.at->x);
     for (int32_t again = 0; again < 2; again++) {
-        scaled_dual_project(&s.dual, s.at.x);
-        scaled_dual_gradient(&s.dual, s.at.x, s.at.g);
-        if (!(scaled_dual_cost(&s.dual, s.at.x, s.at.g) > 0.0)) {
+        scaled_dual_project(&s.dual, s.at->x);
+        scaled_dual_gradient(&s.dual, s.at->x, s.at->g);
+        if (!(scaled_dual_cost(&s.dual, s.at->x, s.at->g) > 0.0)) {
             break;
         }
-        memset(s.at.x, 0, (size_t)s.size * sizeof(double));
+        memset(s.at->x, 0, (size_t)s.size * sizeof(double));
     }
-    copy(&s, &s.at, &s.ahead);
-    copy(&s, &s.at, &s.best);
+    memcpy(s.ahead.x, s.at->x, (size_t)s.size * sizeof(double));
+    memcpy(s.ahead.g, s.at->g, (size_t)s.size * sizeof(double));
     s.theta = 1.0;
     s.L = 1.0; // the mean of the diagonal of H
     status = iterate(&s, control, info, err);
     if (status >= STN_OK) {
-        info->cost = scaled_dual_cost(&s.dual, s.best.x, s.best.g);
-        scaled_dual_leave(&s.dual, s.best.x, solution->gamma);
+        info->cost = scaled_dual_cost(&s.dual, s.best->x, s.best->g);
+        scaled_dual_leave(&s.dual, s.best->x, solution->gamma);
     }
     return status;
 }
@@ -177,10 +185,11 @@ static const stn_solver_ops ops = {
     .size = sizeof ops,
     .formulation = STN_CCP,
     .yields = STN_YIELDS_IMPULSE,
-    .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW,
+    .needs = STN_NEEDS_INVERSE | STN_REGULARIZED_BY_LAW,
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
     .solve = solve,
     .max_iterations = 5000,
+    .supports = STN_SUPPORTS_LOCAL_FORM,
 };
 
 static const stn_plugin_desc descriptor = {

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/packed.h"
+#include "common/body_product.h"
 
 /// The larger one, or NaN when either is: fmax would drop it.
 static double larger(double a, double b) {
@@ -17,16 +17,14 @@ static void scales_of(const packed_row *row, double S[STN_MAX_ROWS]) {
     }
 }
 
-/// Describes the rows and allocates everything; returns where the blocks' values go. NULL: out of memory.
-static double *allocate(const stn_delassus *d, stn_arena *arena, packed *p, packed_block **blocks) {
-    const stn_constraint *constraints = d->problem->constraints;
-    int64_t doubles = 0;
-    *p = (packed){.n = d->n, .rows = STN_ARENA(arena, d->n + 1, packed_row)};
+/// Describes the rows and allocates vectors. False: out of memory.
+static bool describe(const stn_problem *problem, stn_arena *arena, packed *p) {
+    *p = (packed){.n = problem->constraint_count, .rows = STN_ARENA(arena, problem->constraint_count + 1, packed_row)};
     if (p->rows == NULL) {
-        return NULL;
+        return false;
     }
-    for (int32_t i = 0; i < d->n; i++) {
-        const stn_constraint *c = &constraints[i];
+    for (int32_t i = 0; i < p->n; i++) {
+        const stn_constraint *c = &problem->constraints[i];
         packed_row *row = &p->rows[i];
         *row = (packed_row){.mu = c->set == STN_SET_CONE ? c->mu1 : fmax(c->mu1, c->mu2),
                             .scale = {1.0, 1.0},
@@ -40,20 +38,54 @@ static double *allocate(const stn_delassus *d, stn_arena *arena, packed *p, pack
             row->scale[1] = c->mu2 / row->mu;
         }
         p->size += row->width;
-        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
-            doubles += row->width * constraints[d->column[e]].rows;
-        }
     }
-    double *values = STN_ARENA(arena, doubles + 4, double);
-    int32_t room = p->size + 8; // of each, as packed_vector has it
-    p->blocks = *blocks = STN_ARENA(arena, d->row_start[d->n] + 1, packed_block);
+    const int32_t room = p->size + 8; // of each, as packed_vector has it
     p->q = STN_ARENA_ZEROED(arena, 3 * (int64_t)room, double);
-    if (*blocks == NULL || values == NULL || p->q == NULL) {
-        return NULL;
+    if (p->q == NULL) {
+        return false;
     }
     p->lo = p->q + room;
     p->hi = p->lo + room;
-    return values;
+    return true;
+}
+
+/// q and bounds of a constraint, and what it says of the problem's speeds. Of its rows: b, and the sum of |J| |v_star|,
+/// beside which b is rounded.
+static void fill_row(const stn_problem *problem, int32_t i, const double *b, const double *sizes, packed *p) {
+    const packed_row *row = &p->rows[i];
+    double S[STN_MAX_ROWS];
+    scales_of(row, S);
+    for (int32_t r = 0; r < row->rows; r++) {
+        const double v_hat = problem->v_hat[row->row + r];
+        const double lo = problem->lo[row->row + r], hi = problem->hi[row->row + r];
+        p->q[row->place + r] = S[r] * (b[r] - v_hat);
+        p->lo[row->place + r] = lo;
+        p->hi[row->place + r] = hi;
+        // beyond what impulses within bounds change a target asks for nothing: the natural map is never as large
+        const double asked = row->cone ? fabs(v_hat) : fmin(fabs(v_hat), row->omega * (hi - lo));
+        p->speed = larger(larger(p->speed, fabs(b[r])), isnan(v_hat) ? v_hat : asked);
+        if (problem->form == STN_FORM_GLOBAL) {
+            p->rounding =
+                larger(p->rounding, 16.0 * DBL_EPSILON * (fabs(problem->bias[row->row + r]) + sizes[r]));
+        }
+    }
+}
+
+/// sizes (rows): the sum of |J| |v_star| of the rows of a constraint.
+static void add_sizes(const stn_problem *problem, const stn_constraint *c, double sizes[STN_MAX_ROWS]) {
+    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
+        const stn_jacobian *J = stn_constraint_block(c, k);
+        const stn_problem_tree *tree = &problem->trees[J->tree];
+        const double *v = problem->v_star + tree->dof_start;
+        for (int32_t r = 0; r < c->rows; r++) {
+            for (int32_t d = 0; d < tree->A.n && J->node_count == 0; d++) {
+                sizes[r] += fabs(J->values[r * tree->A.n + d] * v[d]);
+            }
+            for (int32_t m = J->node_size, d = 0; d < m * J->node_count; d++) {
+                sizes[r] += fabs(J->values[m * c->rows * (d / m) + m * r + d % m] * v[m * J->node[d / m] + d % m]);
+            }
+        }
+    }
 }
 
 /// Columns one after the other, S W S, zeros at the end of each.
@@ -106,11 +138,21 @@ static bool add_forced_speed(stn_arena *arena, packed *p) {
 
 bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
     const stn_problem *problem = d->problem;
-    packed_block *blocks;
-    double *values = allocate(d, arena, out, &blocks);
-    if (values == NULL) {
+    if (!describe(problem, arena, out)) {
         return false;
     }
+    int64_t doubles = 0;
+    for (int32_t i = 0; i < d->n; i++) {
+        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
+            doubles += out->rows[i].width * problem->constraints[d->column[e]].rows;
+        }
+    }
+    double *values = STN_ARENA(arena, doubles + 4, double);
+    packed_block *blocks = STN_ARENA(arena, d->row_start[d->n] + 1, packed_block);
+    if (values == NULL || blocks == NULL) {
+        return false;
+    }
+    out->blocks = blocks;
     int32_t count = 0;
     for (int32_t i = 0; i < d->n; i++) {
         packed_row *row = &out->rows[i];
@@ -134,38 +176,31 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
                         values[r * (row->width + 1)] = W[8];
                     }
                 }
+                for (int32_t r = 0; r < row->rows; r++) {
+                    row->diagonal += values[r * (row->width + 1)];
+                }
                 row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
                 row->own = values;
             }
             values += row->width * other->rows;
         }
         row->end = count;
-        for (int32_t r = 0; r < row->rows; r++) {
-            double b = d->b[row->row + r], v_hat = problem->v_hat[row->row + r];
-            const double lo = problem->lo[row->row + r], hi = problem->hi[row->row + r];
-            out->q[row->place + r] = S[r] * (b - v_hat);
-            out->lo[row->place + r] = lo;
-            out->hi[row->place + r] = hi;
-            // beyond what impulses within bounds change a target asks for nothing: the natural map is never as large
-            const double asked = row->cone ? fabs(v_hat) : fmin(fabs(v_hat), row->omega * (hi - lo));
-            out->speed = larger(larger(out->speed, fabs(b)), isnan(v_hat) ? v_hat : asked);
+        double sizes[STN_MAX_ROWS] = {0.0};
+        if (problem->form == STN_FORM_GLOBAL) {
+            add_sizes(problem, &problem->constraints[i], sizes);
         }
-        const stn_constraint *c = &problem->constraints[i];
-        for (int32_t r = 0; r < c->rows && problem->form == STN_FORM_GLOBAL; r++) {
-            double sum = fabs(problem->bias[c->row + r]); // sum |J| |v_star| + |bias|: b is rounded beside that
-            for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
-                const stn_jacobian *J = stn_constraint_block(c, b);
-                const stn_problem_tree *tree = &problem->trees[J->tree];
-                const double *v = problem->v_star + tree->dof_start;
-                for (int32_t k = 0; k < tree->A.n && J->node_count == 0; k++) {
-                    sum += fabs(J->values[r * tree->A.n + k] * v[k]);
-                }
-                for (int32_t m = J->node_size, k = 0; k < m * J->node_count; k++) {
-                    sum += fabs(J->values[m * c->rows * (k / m) + m * r + k % m] * v[m * J->node[k / m] + k % m]);
-                }
-            }
-            out->rounding = larger(out->rounding, 16.0 * DBL_EPSILON * sum);
-        }
+        fill_row(problem, i, d->b + row->row, sizes, out);
+    }
+    return add_forced_speed(arena, out);
+}
+
+bool packed_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *out) {
+    body_start start;
+    if (!describe(problem, arena, out) || !body_product_build(problem, inverse, arena, out, &start)) {
+        return false;
+    }
+    for (int32_t i = 0; i < out->n; i++) {
+        fill_row(problem, i, start.b + out->rows[i].place, start.sizes + out->rows[i].place, out);
     }
     return add_forced_speed(arena, out);
 }
@@ -182,7 +217,11 @@ void packed_scale(packed *p, const double *s) {
     for (int32_t i = 0; i < p->n; i++) {
         packed_row *row = &p->rows[i];
         double own = s[row->place];
-        scale_block(row->own, row->rows * row->width, own * own);
+        if (p->bodies != NULL) {
+            body_product_scale(p->bodies, i, own);
+        } else {
+            scale_block(row->own, row->rows * row->width, own * own);
+        }
         for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
             scale_block(e->W, row->width * e->columns, own * s[e->place]);
         }
@@ -192,6 +231,7 @@ void packed_scale(packed *p, const double *s) {
             p->hi[r] /= own;
         }
         row->omega *= own * own;
+        row->diagonal *= own * own;
     }
 }
 
@@ -234,11 +274,19 @@ void packed_unpack(const packed *p, const double *gamma, double *out) {
     }
 }
 
-STN_KERNEL void packed_product(const packed *p, const double *gamma, double *g) {
+STN_KERNEL static void block_product(const packed *p, const double *gamma, double *g) {
     for (int32_t i = 0; i < p->n; i++) {
         const packed_row *row = &p->rows[i];
         packed_others_any(p, row, gamma, g + row->place);
         packed_own_add(row, gamma + row->place, g + row->place, g + row->place);
+    }
+}
+
+void packed_product(const packed *p, const double *gamma, double *g) {
+    if (p->bodies != NULL) {
+        body_product_apply(p->bodies, p, gamma, g);
+    } else {
+        block_product(p, gamma, g);
     }
 }
 

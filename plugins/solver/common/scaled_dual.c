@@ -5,26 +5,51 @@
 #include <float.h>
 #include <math.h>
 
+#include "common/cone_lanes.h"
 #include "common/proximal.h"
 
-stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
-    bool built = packed_build(delassus, arena, &out->H);
+/// x from gamma, with the diagonal of H as the rows have it. `built`: H is, unless memory is out.
+static stn_status scale(bool built, int32_t constraints, stn_arena *arena, scaled_dual *out, stn_error *err) {
     out->s = built ? packed_vector(&out->H, arena) : NULL;
     if (out->s == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "packed Delassus operator of %d constraints: out of memory", delassus->n);
+        return stn_fail(err, STN_ERR_MEMORY, "packed Delassus operator of %d constraints: out of memory", constraints);
     }
     for (int32_t i = 0; i < out->H.n; i++) {
         const packed_row *row = &out->H.rows[i];
-        double trace = 0.0; // of the diagonal block, R in it
-        for (int32_t r = 0; r < row->rows; r++) {
-            trace += row->own[r * (row->width + 1)];
-        }
         for (int32_t r = row->place; r < row->place + row->width; r++) {
-            out->s[r] = trace > 0.0 ? sqrt(row->rows / trace) : 1.0;
+            out->s[r] = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
         }
     }
     packed_scale(&out->H, out->s);
+    out->fours = out->H.n / 4;
+    out->cones = STN_ARENA(arena, out->fours + 1, bool);
+    out->mu = STN_ARENA(arena, 4 * out->fours + 4, double);
+    out->omega = STN_ARENA(arena, 4 * out->fours + 4, double);
+    out->unit = STN_ARENA(arena, 4 * out->fours + 4, double);
+    if (out->cones == NULL || out->mu == NULL || out->omega == NULL || out->unit == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", constraints);
+    }
+    for (int32_t k = 0; k < out->fours; k++) {
+        out->cones[k] = true;
+    }
+    for (int32_t i = 0; i < 4 * out->fours; i++) {
+        const packed_row *row = &out->H.rows[i];
+        out->cones[i / 4] &= row->cone;
+        out->mu[i] = row->mu;
+        out->omega[i] = row->omega;
+        out->unit[i] = 1.0 / out->s[row->place];
+    }
     return STN_OK;
+}
+
+stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
+    return scale(packed_build(delassus, arena, &out->H), delassus->n, arena, out, err);
+}
+
+stn_status scaled_dual_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena,
+                                    scaled_dual *out, stn_error *err) {
+    const bool built = packed_build_bodies(problem, inverse, arena, &out->H);
+    return scale(built, problem->constraint_count, arena, out, err);
 }
 
 stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_control *control, scaled_dual *out,
@@ -78,18 +103,33 @@ void scaled_dual_gradient(const scaled_dual *dual, const double *x, double *g) {
     packed_product(&dual->H, x, g);
 }
 
-void scaled_dual_project(const scaled_dual *dual, double *x) {
-    for (int32_t i = 0; i < dual->H.n; i++) {
-        const packed_row *row = &dual->H.rows[i];
-        if (row->cone) {
-            stn_cone_project(row->mu, x + row->place);
+/// Onto the cone, or between the bounds.
+static void project(const scaled_dual *dual, int32_t i, double *x) {
+    const packed_row *row = &dual->H.rows[i];
+    if (row->cone) {
+        stn_cone_project(row->mu, x + row->place);
+        return;
+    }
+    const double *lo = dual->H.lo + row->place, *hi = dual->H.hi + row->place;
+    double *own = x + row->place;
+    for (int32_t r = 0; r < row->rows; r++) { // NaN stays
+        own[r] = own[r] < lo[r] ? lo[r] : (own[r] > hi[r] ? hi[r] : own[r]);
+    }
+}
+
+STN_KERNEL void scaled_dual_project(const scaled_dual *dual, double *x) {
+    for (int32_t k = 0; k < dual->fours; k++) {
+        if (dual->cones[k]) {
+            double *at = x + dual->H.rows[4 * k].place;
+            lanes_write(lanes_project(*(const packed_v4 *)(dual->mu + 4 * k), lanes_read(at)), at);
             continue;
         }
-        const double *lo = dual->H.lo + row->place, *hi = dual->H.hi + row->place;
-        double *own = x + row->place;
-        for (int32_t r = 0; r < row->rows; r++) { // NaN stays
-            own[r] = own[r] < lo[r] ? lo[r] : (own[r] > hi[r] ? hi[r] : own[r]);
+        for (int32_t i = 4 * k; i < 4 * k + 4; i++) {
+            project(dual, i, x);
         }
+    }
+    for (int32_t i = 4 * dual->fours; i < dual->H.n; i++) {
+        project(dual, i, x);
     }
 }
 
@@ -101,23 +141,64 @@ double scaled_dual_cost(const scaled_dual *dual, const double *x, const double *
     return sum;
 }
 
-dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g) {
-    double largest = 0.0, sum = 0.0, size = 0.0, speed = 0.0;
-    for (int32_t i = 0; i < dual->H.n; i++) {
-        const packed_row *row = &dual->H.rows[i];
-        const int32_t at = row->place;
-        const double one = 1.0 / dual->s[at];
-        double square = packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at); // of s_i g_i
-        double e = square * one * one, own = 0.0;
-        largest = e <= largest ? largest : e; // NaN wins
-        sum += square;
-        for (int32_t r = at; r < at + row->rows; r++) {
-            own = fabs(x[r]) > own ? fabs(x[r]) : own;
-        }
-        size = own > size ? own : size;
-        speed = own * one > speed ? own * one : speed;
+/// What a residual is made of.
+typedef struct parts {
+    double largest, sum; // of the squares of natural maps [m^2/s^2, J]
+    double speed, size;  // of the largest |x| [m/s, sqrt(J)]
+} parts;
+
+static void add_row(const scaled_dual *dual, int32_t i, bool convex, const double *x, const double *g, parts *out) {
+    const packed_row *row = &dual->H.rows[i];
+    const int32_t at = row->place;
+    const double one = 1.0 / dual->s[at];
+    const double square = packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at); // of s_i g_i
+    const double e = square * one * one;
+    double own = 0.0;
+    out->largest = e <= out->largest ? out->largest : e; // NaN wins
+    out->sum += square;
+    for (int32_t r = at; r < at + row->rows; r++) {
+        own = fabs(x[r]) > own ? fabs(x[r]) : own;
     }
-    return (dual_residual){sqrt(largest) + DBL_EPSILON * speed, sqrt(sum) + DBL_EPSILON * size};
+    out->size = own > out->size ? own : out->size;
+    out->speed = own * one > out->speed ? own * one : out->speed;
+}
+
+STN_KERNEL dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g) {
+    packed_v4 largest = {0.0}, sum = {0.0}, size = {0.0}, speed = {0.0};
+    parts all = {0.0, 0.0, 0.0, 0.0};
+    for (int32_t k = 0; k < dual->fours; k++) {
+        if (!dual->cones[k]) {
+            for (int32_t i = 4 * k; i < 4 * k + 4; i++) {
+                add_row(dual, i, convex, x, g, &all);
+            }
+            continue;
+        }
+        const int32_t at = dual->H.rows[4 * k].place;
+        const packed_v4 mu = *(const packed_v4 *)(dual->mu + 4 * k), omega = *(const packed_v4 *)(dual->omega + 4 * k),
+                        unit = *(const packed_v4 *)(dual->unit + 4 * k);
+        const cone_lanes own = lanes_read(x + at), slope = lanes_read(g + at);
+        packed_v4 shifted = slope.n;
+        if (!convex) {
+            shifted += mu * lanes_root(slope.t1 * slope.t1 + slope.t2 * slope.t2);
+        }
+        const packed_v4 square = lanes_natural_map(mu, omega, shifted, own, slope);
+        const packed_v4 most =
+            lanes_larger(lanes_absolute(own.t1), lanes_larger(lanes_absolute(own.t2), lanes_absolute(own.n)));
+        largest = lanes_larger(square * unit * unit, largest);
+        sum += square;
+        size = lanes_larger(most, size);
+        speed = lanes_larger(most * unit, speed);
+    }
+    for (int32_t i = 4 * dual->fours; i < dual->H.n; i++) {
+        add_row(dual, i, convex, x, g, &all);
+    }
+    for (int32_t k = 0; k < 4; k++) {
+        all.largest = largest[k] <= all.largest ? all.largest : largest[k];
+        all.sum += sum[k];
+        all.size = size[k] > all.size ? size[k] : all.size;
+        all.speed = speed[k] > all.speed ? speed[k] : all.speed;
+    }
+    return (dual_residual){sqrt(all.largest) + DBL_EPSILON * all.speed, sqrt(all.sum) + DBL_EPSILON * all.size};
 }
 
 bool scaled_dual_done(const scaled_dual *dual, dual_residual residual, const stn_solve_control *control) {

@@ -14,10 +14,17 @@
 typedef struct scaled_dual {
     packed H;
     double *s; // (size) s_i at all places of a constraint
+    // constraints [4 k, 4 k + 4) as lanes of one vector
+    int32_t fours;             // how many there are
+    bool *cones;               // (fours) all four are friction cones
+    double *mu, *omega, *unit; // (4 fours) of cones; unit: 1/s
 } scaled_dual;
 
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err);
+/// The same with H as a product through the bodies, where body_product_fits.
+stn_status scaled_dual_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena,
+                                    scaled_dual *out, stn_error *err);
 /// The same from the traces of the diagonal blocks alone, which the constraints know: all that sets, scales, natural
 /// maps and tolerances of a solver over velocities need. There are no products with H then.
 stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_control *control, scaled_dual *out,
