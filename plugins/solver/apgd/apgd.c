@@ -45,8 +45,9 @@ STN_KERNEL static void take_step(apgd *s) {
     }
 }
 
-/// d^T H d <= L |d|^2, d = x' - y, to the rounding of H d; NaN ends the search.
-STN_KERNEL static bool is_bounded(const apgd *s) {
+/// 0 where d^T H d <= L |d|^2, d = x' - y, to the rounding of H d, or with NaN, which ends the search; else d^T H d over
+/// |d|^2, which L must be at least.
+STN_KERNEL static double beyond_bound(const apgd *s) {
     const double *x = s->ahead.x, *g = s->ahead.g, *next = s->next->x, *slope = s->next->g;
     packed_v4 curvature = {0.0}, square = {0.0}, rounding = {0.0};
     for (int32_t r = 0; r < s->size; r += 4) {
@@ -57,7 +58,8 @@ STN_KERNEL static bool is_bounded(const apgd *s) {
         rounding += lanes_absolute(d) * sizes;
         square += d * d;
     }
-    return !(sum(curvature) > s->L * sum(square) + 1e-15 * sum(rounding));
+    const double above = sum(curvature), all = sum(square);
+    return above > s->L * all + 1e-15 * sum(rounding) ? above / all : 0.0;
 }
 
 /// (y - x').(x' - x).
@@ -95,13 +97,13 @@ static stn_status iterate(apgd *s, const stn_solve_control *control, stn_solve_i
         // x' of the largest step that the bound allows: d^T H d <= L |d|^2 for d = x' - y, to the rounding of H d. For
         // a quadratic f that is the test of f(x') against its bound, without the digits that a difference of costs
         // loses.
-        for (bool allowed = false; !allowed;) {
+        for (double above = INFINITY; above > 0.0;) {
             take_step(s);
             scaled_dual_project(&s->dual, s->next->x);
             scaled_dual_gradient(&s->dual, s->next->x, s->next->g);
             info->line_search_evaluations++;
-            allowed = is_bounded(s);
-            s->L *= allowed ? 1.0 : 2.0;
+            above = beyond_bound(s);
+            s->L = above > 0.0 ? fmax(above, 2.0 * s->L) : s->L;
         }
         // The next y from x and x', and x' becomes x. Momentum has carried it too far where the step from x to x' goes
         // against the one that the projection made from y. The gradient in place of y - x' would see a slope also where

@@ -215,12 +215,12 @@ STN_KERNEL void body_product_apply(const body_product *product, const packed *p,
     memset(u, 0, (size_t)product->bodies * sizeof *u);
     for (int32_t i = 0; i < p->n; i++) {
         const body_row *row = &product->rows[i];
-        const double *own = x + p->rows[i].place;
+        const double *own = x + p->rows[i].place, x0 = own[0], x1 = own[1], x2 = own[2];
         for (int32_t k = 0; k < SIDES; k++) {
             const wide *X = row->X[k];
             wide *sum = &u[row->body[k]];
-            sum->low += (X[0].low * own[0] + X[1].low * own[1]) + X[2].low * own[2];
-            sum->high += (X[0].high * own[0] + X[1].high * own[1]) + X[2].high * own[2];
+            sum->low += (X[0].low * x0 + X[1].low * x1) + X[2].low * x2;
+            sum->high += (X[0].high * x0 + X[1].high * x1) + X[2].high * x2;
         }
     }
     for (int32_t i = 0; i < p->n; i++) {
