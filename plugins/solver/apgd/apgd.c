@@ -45,8 +45,8 @@ STN_KERNEL static void take_step(apgd *s) {
     }
 }
 
-/// 0 where d^T H d <= L |d|^2, d = x' - y, to the rounding of H d, or with NaN, which ends the search; else d^T H d over
-/// |d|^2, which L must be at least.
+/// 0 where d^T H d <= L |d|^2, d = x' - y, to the rounding of H d, or with NaN, which ends the search; else d^T H d
+/// over |d|^2, which L must be at least.
 STN_KERNEL static double beyond_bound(const apgd *s) {
     const double *x = s->ahead.x, *g = s->ahead.g, *next = s->next->x, *slope = s->next->g;
     packed_v4 curvature = {0.0}, square = {0.0}, rounding = {0.0};

@@ -38,7 +38,8 @@ bool body_product_fits(const stn_problem *problem) {
     }
     for (int32_t i = 0; i < problem->constraint_count && fits; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        fits = c->rows <= ROWS && c->more_count == 0;
+        fits = c->rows <= ROWS && c->more_count == 0 && c->J[0].node_count == 0 &&
+               (c->J[1].tree < 0 || c->J[1].node_count == 0);
     }
     return fits;
 }
@@ -117,10 +118,10 @@ typedef struct body {
     int32_t n;
 } body;
 
-/// X without S of a constraint, with the trace of X X^T, b without bias, and sizes.
-STN_KERNEL static double fill(const stn_constraint *c, const body *bodies, body_row *own, packed_v4 *b,
-                              packed_v4 *sizes) {
-    packed_v4 trace = {0.0}, speed[ROWS] = {{0.0}}, size[ROWS] = {{0.0}};
+/// X without S of a constraint, with the diagonal of X X^T, b without bias, and sizes.
+STN_KERNEL static void fill(const stn_constraint *c, const body *bodies, body_row *own, packed_v4 *diagonal,
+                            packed_v4 *b, packed_v4 *sizes) {
+    packed_v4 square[ROWS] = {{0.0}}, speed[ROWS] = {{0.0}}, size[ROWS] = {{0.0}};
     memset(own, 0, sizeof *own);
     for (int32_t k = 0; k < SIDES; k++) {
         if (c->J[k].tree < 0) {
@@ -138,14 +139,14 @@ STN_KERNEL static double fill(const stn_constraint *c, const body *bodies, body_
             x.high += J.high[0] * *(const packed_v4 *)(at->inverse.C[4] + 4) +
                       J.high[1] * *(const packed_v4 *)(at->inverse.C[5] + 4); // L^-T has no rows below its diagonal
             own->X[k][r] = x;
-            trace += x.low * x.low + x.high * x.high;
+            square[r] += x.low * x.low + x.high * x.high;
             speed[r] += J.low * at->v.low + J.high * at->v.high;
             size[r] += lanes_absolute(J.low * at->v_star.low) + lanes_absolute(J.high * at->v_star.high);
         }
     }
+    *diagonal = sums(square[0], square[1], square[2]);
     *b = sums(speed[0], speed[1], speed[2]);
     *sizes = sums(size[0], size[1], size[2]);
-    return (trace[0] + trace[1]) + (trace[2] + trace[3]);
 }
 
 bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *p,
@@ -183,15 +184,15 @@ bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, 
         packed_row *row = &p->rows[i];
         body_row *own = &rows[i];
         double *b = start->b + row->place;
-        const double trace =
-            fill(c, bodies, own, (packed_v4 *)b, (packed_v4 *)(start->sizes + row->place));
+        packed_v4 W;
+        fill(c, bodies, own, &W, (packed_v4 *)b, (packed_v4 *)(start->sizes + row->place));
+        const double trace = (W[0] + W[1]) + W[2];
         row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
-        row->diagonal = 0.0;
         for (int32_t r = 0; r < c->rows; r++) {
             const double S = row->cone && r < 2 ? row->scale[r] : 1.0;
             b[r] += problem->bias[c->row + r];
-            own->d[r] = S == 0.0 ? row->omega : S * problem->R[c->row + r] * S;
-            row->diagonal += own->d[r] + S * row->omega * S;
+            own->d[r] = S == 0.0 ? W[2] : S * problem->R[c->row + r] * S;
+            row->diagonal += own->d[r] + S * W[r] * S;
             for (int32_t k = 0; k < SIDES && S != 1.0; k++) {
                 own->X[k][r].low *= S;
                 own->X[k][r].high *= S;
@@ -232,7 +233,7 @@ STN_KERNEL void body_product_apply(const body_product *product, const packed *p,
             const wide *A = &row->X[0][r], *B = &row->X[1][r];
             part[r] = (A->low * a->low + B->low * b->low) + (A->high * a->high + B->high * b->high);
         }
-        *(packed_v4 *)(g + at) = *(const packed_v4 *)(p->q + at) + row->d * *(const packed_v4 *)(x + at) +
-                                 sums(part[0], part[1], part[2]);
+        *(packed_v4 *)(g + at) =
+            *(const packed_v4 *)(p->q + at) + row->d * *(const packed_v4 *)(x + at) + sums(part[0], part[1], part[2]);
     }
 }

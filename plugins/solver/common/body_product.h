@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product with W = S (J A^-1 J^T + R) S of constraints between single bodies, without W:
 //
-//     u_t = sum over the constraints of body t of X_it^T x_i,    y_i = sum_t X_it u_t + d_i x_i,    X_it = S_i J_it L_t^-T
+//     u_t = sum over the constraints of body t of X_it^T x_i,    y_i = sum_t X_it u_t + d_i x_i,    X_it = S_i J_it
+//     L_t^-T
 //
 // A_t = L_t L_t^T. In a pile a contact has ten to twenty blocks of W, and two of X. d holds S R S, and a positive
 // number in directions without friction, whose S is 0.

@@ -65,8 +65,7 @@ static void fill_row(const stn_problem *problem, int32_t i, const double *b, con
         const double asked = row->cone ? fabs(v_hat) : fmin(fabs(v_hat), row->omega * (hi - lo));
         p->speed = larger(larger(p->speed, fabs(b[r])), isnan(v_hat) ? v_hat : asked);
         if (problem->form == STN_FORM_GLOBAL) {
-            p->rounding =
-                larger(p->rounding, 16.0 * DBL_EPSILON * (fabs(problem->bias[row->row + r]) + sizes[r]));
+            p->rounding = larger(p->rounding, 16.0 * DBL_EPSILON * (fabs(problem->bias[row->row + r]) + sizes[r]));
         }
     }
 }

@@ -47,7 +47,7 @@ typedef struct packed {
     packed_row *rows;
     const packed_block *blocks; // none with `bodies`
     body_product *bodies;       // W as a product; NULL: in blocks
-    double *q, *lo, *hi; // (size) lo and hi of rows with bounds
+    double *q, *lo, *hi;        // (size) lo and hi of rows with bounds
     /// What a relative tolerance is relative to: the largest |b|, |v_hat|, and |W gamma| of the least impulses that
     /// bounds allow [m/s].
     double speed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packed Delassus form of plugins/solver/common against the core's own products and residual.
+#include "common/body_product.h"
 #include "common/cone.h"
 #include "common/packed.h"
 #include "common/scaled_dual.h"
@@ -111,6 +112,92 @@ static void products_and_residuals_are_those_of_the_core(void **state) {
     }
 }
 
+/// Bodies of up to six dofs; contacts, ellipses, bounds and equalities between two of them or of one.
+static sample *body_sample(stn_random *r) {
+    sample *s = sample_create();
+    const int32_t trees = 1 + random_below(r, 6);
+    for (int32_t t = 0; t < trees; t++) {
+        const bool free = random_below(r, 2) == 0;
+        sample_tree(s, r, random_below(r, 4) == 0 ? STN_MATRIX_DIAGONAL : STN_MATRIX_DENSE,
+                    free ? 6 : 1 + random_below(r, 6));
+    }
+    for (int32_t i = 1 + random_below(r, 20); i > 0; i--) {
+        const stn_constraint_set sets[] = {STN_SET_CONE, STN_SET_CONE, STN_SET_ELLIPSE, STN_SET_BOX, STN_SET_EQUALITY};
+        const stn_constraint_set set = sets[random_below(r, 5)];
+        const int32_t a = random_below(r, trees), b = random_below(r, trees);
+        stn_constraint *c =
+            sample_constraint(s, r, set, set == STN_SET_CONE || set == STN_SET_ELLIPSE ? 3 : 1 + random_below(r, 3), a,
+                              0, a == b ? -1 : b, 0);
+        if (set == STN_SET_ELLIPSE) {
+            c->mu1 = random_below(r, 3) == 0 ? 0.0 : 0.4;
+            c->mu2 = 0.7;
+        }
+    }
+    sample_finish(s, r);
+    for (int32_t row = 0; row < s->problem.row_count; row++) {
+        s->problem.R[row] = 0.01 * (1.0 + random_real(r));
+        s->problem.v_hat[row] = random_real(r);
+    }
+    return s;
+}
+
+static void products_through_bodies_are_those_of_the_blocks(void **state) {
+    fixture *f = *state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        stn_random random = {seed};
+        sample *s = body_sample(&random);
+        stn_problem *p = &s->problem;
+        p->free_impulse = seed % 3 == 0 ? NULL : sample_random_doubles(s, &random, (size_t)p->nv);
+        assert_true(body_product_fits(p));
+        stn_delassus d;
+        scaled_dual blocks, bodies;
+        assert_ok(stn_inverse_factor(f->inverse, p, &f->err), f->err);
+        assert_ok(stn_delassus_build(f->inverse, p, f->arena, &d, &f->err), f->err);
+        assert_ok(scaled_dual_build(&d, f->arena, &blocks, &f->err), f->err);
+        assert_ok(scaled_dual_build_bodies(p, f->inverse, f->arena, &bodies, &f->err), f->err);
+        assert_int_equal(bodies.H.size, blocks.H.size);
+        assert_near(bodies.H.speed, blocks.H.speed, 1e-12 * blocks.H.speed);
+        assert_near(bodies.H.rounding, blocks.H.rounding, 1e-12 * blocks.H.rounding);
+        double *x = packed_vector(&blocks.H, f->arena), *y = packed_vector(&blocks.H, f->arena);
+        double *z = packed_vector(&blocks.H, f->arena), *gamma = STN_ARENA(f->arena, p->row_count, double);
+        random_impulses(p, &random, gamma);
+        scaled_dual_enter(&blocks, gamma, x);
+        scaled_dual_gradient(&blocks, x, y);
+        scaled_dual_gradient(&bodies, x, z);
+        for (int32_t i = 0; i < blocks.H.n; i++) {
+            const packed_row *row = &blocks.H.rows[i], *other = &bodies.H.rows[i];
+            assert_near(other->omega, row->omega, 1e-12 * row->omega);
+            assert_near(bodies.s[row->place], blocks.s[row->place], 1e-12 * blocks.s[row->place]);
+            for (int32_t r = row->place; r < row->place + row->width; r++) {
+                assert_near(z[r], y[r], 1e-12 * (1.0 + fabs(y[r])));
+            }
+        }
+        stn_arena_reset(f->arena);
+        sample_clear(s);
+    }
+}
+
+static void what_is_no_body_is_refused(void **state) {
+    (void)state;
+    for (int32_t k = 0; k < 7; k++) {
+        stn_random random = {1};
+        sample *s = sample_create();
+        const int32_t tree = sample_tree(s, &random, k == 1 ? STN_MATRIX_NODAL : STN_MATRIX_DENSE, k == 2 ? 7 : 6);
+        const int32_t rows = k == 3 ? 4 : 3;
+        sample_constraint(s, &random, k == 3 ? STN_SET_BOX : STN_SET_CONE, rows, tree, k == 1 ? 1 : 0, -1, 0);
+        if (k == 4) {
+            sample_tree(s, &random, STN_MATRIX_DENSE, 6);
+            sample_tree(s, &random, STN_MATRIX_DENSE, 6);
+            sample_constraint(s, &random, STN_SET_CONE, 3, tree, 0, 1, 0);
+            sample_more(s, &random, 2, 0);
+        }
+        s->constraints[0].J[0].node_count = k == 6 ? 2 : s->constraints[0].J[0].node_count;
+        s->problem.form = k == 5 ? STN_FORM_LOCAL : STN_FORM_GLOBAL;
+        assert_true(body_product_fits(&s->problem) == (k == 0));
+        sample_clear(s);
+    }
+}
+
 static void the_strict_operator_keeps_the_normal_part(void **state) {
     (void)state;
     double inside[3] = {0.1, -0.2, 1.0}, outside[3] = {3.0, -4.0, 2.0}, below[3] = {1.0, 1.0, -0.5};
@@ -127,6 +214,8 @@ static void the_strict_operator_keeps_the_normal_part(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(products_and_residuals_are_those_of_the_core, setup, teardown),
+        cmocka_unit_test_setup_teardown(products_through_bodies_are_those_of_the_blocks, setup, teardown),
+        cmocka_unit_test(what_is_no_body_is_refused),
         cmocka_unit_test(the_strict_operator_keeps_the_normal_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
