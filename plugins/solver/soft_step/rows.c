@@ -5,13 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALL = 6 }; // dofs of a free body
-
 /// A^-1 of a small tree, whole, once for all contacts of a body: small[tree]; NULL of larger ones. False: no memory.
 static bool small_inverse(const stn_problem *problem, const stn_solve_control *control, int32_t tree,
                           const double **small) {
     const int32_t n = problem->trees[tree].A.n;
-    if (small[tree] != NULL || n > SMALL) {
+    if (small[tree] != NULL || n > SOFT_BODY) {
         return true;
     }
     double *columns = STN_ARENA_ZEROED(control->arena, n * n, double);
@@ -39,6 +37,27 @@ STN_KERNEL_INLINE void multiply_small(int32_t rows, int32_t n, const double *col
     }
 }
 
+/// J as columns of `width`, zeros in the rows beyond J's.
+STN_KERNEL_INLINE void transpose(int32_t rows, int32_t width, int32_t n, const double *J, double *columns) {
+    for (int32_t d = 0; d < n; d++) {
+        for (int32_t r = 0; r < width; r++) {
+            columns[d * width + r] = r < rows ? J[r * n + d] : 0.0;
+        }
+    }
+}
+
+/// W (rows columns of `width`) += J B^T of a side.
+STN_KERNEL_INLINE void add_block(int32_t rows, int32_t width, int32_t n, const double *J, const double *B,
+                                 double *restrict W) {
+    for (int32_t c = 0; c < rows; c++) {
+        for (int32_t d = 0; d < n; d++) {
+            for (int32_t r = 0; r < width; r++) {
+                W[c * width + r] += J[d * width + r] * B[c * n + d];
+            }
+        }
+    }
+}
+
 /// J as columns of `width`, scaled, and B = A^-1 J^T/theta of one side.
 STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_control *control, const soft_rule *rule,
                                   const double **small, soft_row *row, int32_t k) {
@@ -51,20 +70,21 @@ STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_co
     if (B == NULL || (dense && columns == NULL) || !small_inverse(problem, control, J->tree, small)) {
         return false;
     }
-    for (int32_t d = 0; d < n && dense; d++) {
-        for (int32_t r = 0; r < width; r++) {
-            columns[d * width + r] = r < rows ? J->values[r * n + d] : 0.0;
-        }
+    const double *inverse = small[J->tree];
+    if (dense && rows == 3 && n == SOFT_BODY) { // a contact of a free body, its lengths known to the compiler
+        transpose(3, 4, SOFT_BODY, J->values, columns);
+        multiply_small(3, SOFT_BODY, inverse, J->values, B);
+    } else if (dense) {
+        transpose(rows, width, n, J->values, columns);
     }
     for (int32_t r = 0; r < rows && !dense; r++) {
         for (int32_t m = J->node_size, b = 0; b < m * J->node_count; b++) {
             B[r * n + m * J->node[b / m] + b % m] = J->values[m * rows * (b / m) + m * r + b % m];
         }
     }
-    const double *inverse = small[J->tree];
-    if (dense && inverse != NULL) {
+    if (dense && inverse != NULL && (rows != 3 || n != SOFT_BODY)) {
         multiply_small(rows, n, inverse, J->values, B);
-    } else {
+    } else if (inverse == NULL || !dense) {
         if (dense) {
             memcpy(B, J->values, (size_t)(rows * n) * sizeof *B);
         }
@@ -88,25 +108,22 @@ STN_KERNEL static bool build_side(const stn_problem *problem, const stn_solve_co
 /// W of the constraint, column by column: what a unit impulse of each row does to all rows. `v` (nv) is zero, and left
 /// so.
 STN_KERNEL static void build_block(const stn_problem *problem, soft_row *row, double *v) {
-    for (int32_t c = 0; c < row->rows; c++) {
-        double *W = row->W + c * row->width;
-        for (int32_t k = 0; k < row->side_count; k++) {
-            const soft_side *side = &row->side[k];
-            const double *J = side->J;
-            for (int32_t d = 0; d < side->n && row->side[0].J != NULL; d++, J += row->width) {
-                for (int32_t r = 0; r < row->width; r++) {
-                    W[r] += J[r] * side->B[c * side->n + d];
-                }
-            }
+    const int32_t rows = row->rows, width = row->width;
+    for (int32_t k = 0; k < row->side_count && row->side[0].J != NULL; k++) {
+        const soft_side *side = &row->side[k];
+        if (rows == 3 && side->n == SOFT_BODY) {
+            add_block(3, 4, SOFT_BODY, side->J, side->B, row->W);
+        } else {
+            add_block(rows, width, side->n, side->J, side->B, row->W);
         }
-        if (row->side[0].J == NULL) { // by node
-            double x[STN_MAX_ROWS] = {0.0};
-            x[c] = 1.0;
-            soft_push(row, x, v);
-            soft_velocity(problem, row, v, W);
-            for (int32_t k = 0; k < row->side_count; k++) {
-                memset(v + row->side[k].dof, 0, (size_t)row->side[k].n * sizeof *v);
-            }
+    }
+    for (int32_t c = 0; c < rows && row->side[0].J == NULL; c++) { // by node
+        double x[STN_MAX_ROWS] = {0.0};
+        x[c] = 1.0;
+        soft_push(row, x, v);
+        soft_velocity(problem, row, v, row->W + c * width);
+        for (int32_t k = 0; k < row->side_count; k++) {
+            memset(v + row->side[k].dof, 0, (size_t)row->side[k].n * sizeof *v);
         }
     }
 }

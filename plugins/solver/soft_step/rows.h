@@ -10,7 +10,10 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 typedef double soft_v4 __attribute__((vector_size(32), aligned(16), may_alias));
 
-enum { SOFT_ROOM = 8 }; // of vectors of rows: STN_MAX_ROWS, in whole lanes
+enum {
+    SOFT_ROOM = 8, // of vectors of rows: STN_MAX_ROWS, in whole lanes
+    SOFT_BODY = 6, // dofs of a free body
+};
 
 /// One side: a tree that the constraint moves.
 typedef struct soft_side {
@@ -77,6 +80,13 @@ STN_KERNEL_INLINE void soft_velocity(const stn_problem *problem, const soft_row 
         for (int32_t k = 0; k < row->side_count; k++) {
             const soft_side *side = &row->side[k];
             const double *J = side->J + r, *u = v + side->dof;
+            if (side->n == SOFT_BODY && row->width == 4) { // the lengths known to the compiler
+                for (int32_t d = 0; d < SOFT_BODY; d += 2, J += 8) {
+                    even += *(const soft_v4 *)J * u[d];
+                    odd += *(const soft_v4 *)(J + 4) * u[d + 1];
+                }
+                continue;
+            }
             int32_t d = 0;
             for (; d + 1 < side->n; d += 2, J += 2 * row->width) {
                 even += *(const soft_v4 *)J * u[d];
@@ -97,6 +107,12 @@ STN_KERNEL_INLINE void soft_push(const soft_row *row, const double *x, double *v
         double *u = v + side->dof;
         const double *B = side->B;
         const int32_t n = side->n;
+        if (row->rows == 3 && n == SOFT_BODY) { // the lengths known to the compiler
+            for (int32_t d = 0; d < SOFT_BODY; d++) {
+                u[d] += B[d] * x[0] + B[SOFT_BODY + d] * x[1] + B[2 * SOFT_BODY + d] * x[2];
+            }
+            continue;
+        }
         if (row->rows == 3) {
             for (int32_t d = 0; d < n; d++) {
                 u[d] += B[d] * x[0] + B[n + d] * x[1] + B[2 * n + d] * x[2];
