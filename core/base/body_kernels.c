@@ -84,4 +84,28 @@ static void pair_add(const double *restrict X, const double *restrict Y, double 
     out[8] = last[2];
 }
 
-const body_kernels KERNEL_NAME(body_kernels) = {factor, half, pair_add};
+static void solve(const double *restrict l, int32_t columns, double *restrict x) {
+    for (; columns > 0; columns--, x += 6) {
+        double y[6];
+        UNROLL
+        for (int32_t i = 0; i < 6; i++) {
+            y[i] = x[i];
+            UNROLL
+            for (int32_t k = 0; k < i; k++) {
+                y[i] -= l[6 * i + k] * y[k];
+            }
+            y[i] *= l[36 + i];
+        }
+        UNROLL
+        for (int32_t i = 5; i >= 0; i--) {
+            UNROLL
+            for (int32_t k = i + 1; k < 6; k++) {
+                y[i] -= l[6 * k + i] * y[k];
+            }
+            y[i] *= l[36 + i];
+            x[i] = y[i];
+        }
+    }
+}
+
+const body_kernels KERNEL_NAME(body_kernels) = {factor, half, pair_add, solve};

@@ -55,6 +55,8 @@ typedef struct body_kernels {
     void (*half)(const double *l, const double *J, double *X);
     /// out (3 x 3, row-major) += X^T Y.
     void (*pair_add)(const double *X, const double *Y, double *out);
+    /// x (6 each) = A^-1 x for `columns` vectors, one after the other.
+    void (*solve)(const double *l, int32_t columns, double *x);
 } body_kernels;
 
 /// A = L^T L of base/ltl.h: v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3, 1/v_kk and its

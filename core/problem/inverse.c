@@ -194,11 +194,12 @@ static stn_status factor_shifted(stn_inverse *inverse, const stn_matrix *a, cons
         }
         return STN_OK;
     }
-    memcpy(f->values, a->values, n * n * sizeof *f->values);
+    double body[36], *shifted = n == 6 ? body : f->values;
+    memcpy(shifted, a->values, n * n * sizeof *shifted);
     for (size_t i = 0; i < n; i++) {
-        f->values[i * (n + 1)] += shift[i];
+        shifted[i * (n + 1)] += shift[i];
     }
-    *dof = stn_cholesky(a->n, f->values, a->n);
+    *dof = n == 6 ? inverse->body->factor(shifted, 0.0, f->values) : stn_cholesky(a->n, shifted, a->n);
     return STN_OK;
 }
 
@@ -483,6 +484,8 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
         if (f->branched) {
             stn_ltl_forward(&f->ltl, columns, x, f->n);
             stn_ltl_backward(&f->ltl, columns, x, f->n);
+        } else if (f->n == 6) {
+            inverse->body->solve(f->values, columns, x);
         } else {
             stn_cholesky_forward(f->n, f->values, f->n, columns, x, f->n);
             stn_cholesky_backward(f->n, f->values, f->n, columns, x, f->n);
