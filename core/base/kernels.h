@@ -81,6 +81,29 @@ typedef struct ltl_kernels {
     void (*pair_add)(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *W);
 } ltl_kernels;
 
+/// A = sum of S^T I S over dofs on their way to the root + diag(extra), stn_articulated; WIDE numbers a spatial vector.
+enum { ARTICULATED_WIDE = 8 };
+typedef struct articulated_parts {
+    int32_t n;
+    const int32_t *parent;  // (n)
+    const double *S;        // (n x WIDE)
+    double *F;              // (n x WIDE) articulated force of each dof
+    double *inverse, *root; // (n) 1/D, its root
+    double *block;          // (n x 6 x WIDE) articulated inertias, then responses
+    double *work;           // (n x WIDE)
+} articulated_parts;
+typedef struct articulated_kernels {
+    /// Returns -1 or the row whose pivot D is not > max(0, singular diagonal) or not finite.
+    int32_t (*factor)(const articulated_parts *f, const double *inertia, const double *extra, const double *diagonal,
+                      double singular);
+    void (*forward)(const articulated_parts *f, int32_t columns, double *x, int32_t stride_x);
+    void (*backward)(const articulated_parts *f, int32_t columns, double *x, int32_t stride_x);
+    /// block of dof j = S_path A^-1 S_path^T of the way from j to the root.
+    void (*response)(const articulated_parts *f);
+    /// y += A x, without a factor.
+    void (*times)(const articulated_parts *f, const double *inertia, const double *extra, const double *x, double *y);
+} articulated_kernels;
+
 typedef struct angle_kernels {
     /// cosine and sine (n) of angles (n) [rad]. Whole vectors of 4 are read and written: the arrays have room up to the
     /// next multiple of 4.
@@ -97,18 +120,21 @@ const row_kernels *row_kernels_choose(void);
 const body_kernels *body_kernels_choose(void);
 const angle_kernels *angle_kernels_choose(void);
 const ltl_kernels *ltl_kernels_choose(void);
+const articulated_kernels *articulated_kernels_choose(void);
 
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;
 extern const body_kernels body_kernels_plain;
 extern const angle_kernels angle_kernels_plain;
 extern const ltl_kernels ltl_kernels_plain;
+extern const articulated_kernels articulated_kernels_plain;
 #ifdef STN_KERNELS_X86
 extern const panel_kernels panel_kernels_avx2;
 extern const row_kernels row_kernels_avx2;
 extern const body_kernels body_kernels_avx2;
 extern const angle_kernels angle_kernels_avx2;
 extern const ltl_kernels ltl_kernels_avx2;
+extern const articulated_kernels articulated_kernels_avx2;
 #endif
 
 #endif

@@ -27,6 +27,10 @@ const angle_kernels *angle_kernels_choose(void) {
 const ltl_kernels *ltl_kernels_choose(void) {
     return kernels_have_avx2() ? &ltl_kernels_avx2 : &ltl_kernels_plain;
 }
+
+const articulated_kernels *articulated_kernels_choose(void) {
+    return kernels_have_avx2() ? &articulated_kernels_avx2 : &articulated_kernels_plain;
+}
 #else
 const panel_kernels *panel_kernels_choose(void) {
     return &panel_kernels_plain;
@@ -46,5 +50,9 @@ const angle_kernels *angle_kernels_choose(void) {
 
 const ltl_kernels *ltl_kernels_choose(void) {
     return &ltl_kernels_plain;
+}
+
+const articulated_kernels *articulated_kernels_choose(void) {
+    return &articulated_kernels_plain;
 }
 #endif

@@ -115,5 +115,39 @@ STN_API int32_t stn_ltl_factor(stn_ltl *factor, const double *a, int32_t stride,
 STN_API void stn_ltl_forward(const stn_ltl *factor, int32_t columns, double *x, int32_t stride_x);
 STN_API void stn_ltl_backward(const stn_ltl *factor, int32_t columns, double *x, int32_t stride_x);
 
+/// A matrix of a tree in O(n): with S_j (6) the motion of dof j, angular and linear about a point that all share,
+///
+///     a_ij = S_i . C(j) S_j  for i on the way from j to the root, i = j among them,   C(j) = sum of I(k), k at j or
+///     beyond;   0 elsewhere;   a_jj + extra_j
+///
+/// as the mass matrix, I the inertia of what dof k is the last to move, and its sum with contacts of bodies. Its
+/// factor is that of articulated inertias [featherstone-2008], A^-1 = X^T X as with stn_ltl. The arrays belong to the
+/// caller.
+typedef struct stn_articulated {
+    int32_t n;             // dofs
+    const int32_t *parent; // (n) the dof before on the way to the root, < its own number; -1: none
+    const double *motion;  // S (n x 8): angular, linear, two zeros
+    double *values;        // (STN_ARTICULATED_VALUES(n)); what they hold is private
+} stn_articulated;
+/// Room that stn_articulated.values needs for n dofs [doubles].
+#define STN_ARTICULATED_VALUES(n) (66 * (size_t)(n))
+
+/// inertia (n x 6 x 8): I(j), its rows with two zeros each, symmetric, 0 where a joint has later dofs; extra and
+/// diagonal (n): of A itself. Returns -1, or the index of the first pivot, from the last dof up, that is not > max(0,
+/// singular diagonal_j) or not finite. Thread: [any].
+STN_API int32_t stn_articulated_factor(stn_articulated *factor, const double *inertia, const double *extra,
+                                       const double *diagonal, double singular);
+/// x = L^-T x and x = L^-1 x as of stn_ltl, A = L^T L: A^-1 x is forward, then backward. Not [any]: they use room in
+/// values.
+STN_API void stn_articulated_forward(const stn_articulated *factor, int32_t columns, double *x, int32_t stride_x);
+STN_API void stn_articulated_backward(const stn_articulated *factor, int32_t columns, double *x, int32_t stride_x);
+/// response (n x 6 x 8) of the factor: G(j) = P A^-1 P^T, P (6 x n) holding S on the way from j to the root: the
+/// velocity that a unit wrench on what j moves gives it, so that rows E P of a contact there have E G(j) E^T. Takes the
+/// place of what the factor no longer needs. Valid until the next factorisation.
+STN_API const double *stn_articulated_response(const stn_articulated *factor);
+/// y += A x; needs no factor.
+STN_API void stn_articulated_mul_add(const stn_articulated *matrix, const double *inertia, const double *extra,
+                                     const double *x, double *y);
+
 STN_END_C
 #endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of trees by articulated inertias: where the parts of the storage begin.
+#include <stiction/factor.h>
+
+#include "base/kernels.h"
+
+static articulated_parts parts_of(const stn_articulated *f) {
+    enum { WIDE = ARTICULATED_WIDE };
+    const size_t n = (size_t)f->n;
+    double *F = f->values, *work = F + WIDE * n, *block = work + WIDE * n, *inverse = block + 6 * WIDE * n;
+    return (articulated_parts){f->n, f->parent, f->motion, F, inverse, inverse + n, block, work};
+}
+
+int32_t stn_articulated_factor(stn_articulated *f, const double *inertia, const double *extra, const double *diagonal,
+                               double singular) {
+    const articulated_parts p = parts_of(f);
+    return articulated_kernels_choose()->factor(&p, inertia, extra, diagonal, singular);
+}
+
+void stn_articulated_forward(const stn_articulated *f, int32_t columns, double *x, int32_t stride_x) {
+    const articulated_parts p = parts_of(f);
+    articulated_kernels_choose()->forward(&p, columns, x, stride_x);
+}
+
+void stn_articulated_backward(const stn_articulated *f, int32_t columns, double *x, int32_t stride_x) {
+    const articulated_parts p = parts_of(f);
+    articulated_kernels_choose()->backward(&p, columns, x, stride_x);
+}
+
+const double *stn_articulated_response(const stn_articulated *f) {
+    const articulated_parts p = parts_of(f);
+    articulated_kernels_choose()->response(&p);
+    return p.block;
+}
+
+void stn_articulated_mul_add(const stn_articulated *matrix, const double *inertia, const double *extra, const double *x,
+                             double *y) {
+    const articulated_parts p = parts_of(matrix);
+    articulated_kernels_choose()->times(&p, inertia, extra, x, y);
+}

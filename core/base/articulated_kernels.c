@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of trees in O(n) by articulated inertias [featherstone-2008, 7.3], all spatial vectors about one point, six
+// numbers and two zeros. Compiled once for every width, with fused multiply-add.
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+
+enum { WIDE = ARTICULATED_WIDE, BLOCK = 6 * WIDE };
+
+typedef struct wide {
+    part4 front, back;
+} wide;
+
+ALWAYS wide read_wide(const double *x) {
+    return (wide){*(const part4 *)x, *(const part4 *)(x + 4)};
+}
+
+ALWAYS void write_wide(double *x, wide a) {
+    *(part4 *)x = a.front;
+    *(part4 *)(x + 4) = a.back;
+}
+
+ALWAYS wide add_scaled(wide a, double s, wide b) {
+    return (wide){a.front + b.front * s, a.back + b.back * s};
+}
+
+ALWAYS double dot(wide a, wide b) {
+    const part4 product = a.front * b.front + a.back * b.back;
+    return (product[0] + product[2]) + (product[1] + product[3]);
+}
+
+/// I S, I symmetric by rows.
+ALWAYS wide apply(const double *I, const double *S) {
+    wide sum = {{0.0}, {0.0}};
+    UNROLL
+    for (int32_t k = 0; k < 6; k++) {
+        sum = add_scaled(sum, S[k], read_wide(I + WIDE * k));
+    }
+    return sum;
+}
+
+static int32_t factor(const articulated_parts *f, const double *inertia, const double *extra, const double *diagonal,
+                      double singular) {
+    const int32_t n = f->n;
+    int32_t bad = -1;
+    memcpy(f->block, inertia, (size_t)BLOCK * (size_t)n * sizeof *inertia);
+    for (int32_t j = n - 1; j >= 0; j--) {
+        double *I = f->block + BLOCK * j;
+        const double *S = f->S + WIDE * j;
+        const wide F = apply(I, S);
+        const double D = dot(F, read_wide(S)) + extra[j], inverse = 1.0 / D;
+        if (!(D > singular * diagonal[j]) || !(D > 0.0) || !(D < (double)INFINITY)) {
+            bad = bad < 0 ? j : bad;
+        }
+        write_wide(f->F + WIDE * j, F);
+        f->inverse[j] = inverse;
+        f->root[j] = sqrt(inverse);
+        if (f->parent[j] < 0) {
+            continue;
+        }
+        double own[WIDE], *above = f->block + BLOCK * f->parent[j];
+        write_wide(own, F);
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            const wide rest = add_scaled(read_wide(I + WIDE * k), -own[k] * inverse, F);
+            write_wide(above + WIDE * k, add_scaled(read_wide(above + WIDE * k), 1.0, rest));
+        }
+    }
+    return bad;
+}
+
+static void forward(const articulated_parts *f, int32_t columns, double *x, int32_t stride) {
+    for (; columns > 0; columns--, x += stride) {
+        memset(f->work, 0, (size_t)WIDE * (size_t)f->n * sizeof *f->work);
+        for (int32_t j = f->n - 1; j >= 0; j--) {
+            const wide p = read_wide(f->work + WIDE * j);
+            const double u = x[j] - dot(p, read_wide(f->S + WIDE * j));
+            x[j] = u * f->root[j];
+            if (f->parent[j] >= 0) {
+                double *above = f->work + WIDE * f->parent[j];
+                const wide pushed = add_scaled(p, u * f->inverse[j], read_wide(f->F + WIDE * j));
+                write_wide(above, add_scaled(read_wide(above), 1.0, pushed));
+            }
+        }
+    }
+}
+
+static void backward(const articulated_parts *f, int32_t columns, double *x, int32_t stride) {
+    for (; columns > 0; columns--, x += stride) {
+        for (int32_t j = 0; j < f->n; j++) {
+            wide above = {{0.0}, {0.0}};
+            if (f->parent[j] >= 0) {
+                above = read_wide(f->work + WIDE * f->parent[j]);
+            }
+            x[j] = x[j] * f->root[j] - dot(above, read_wide(f->F + WIDE * j)) * f->inverse[j];
+            write_wide(f->work + WIDE * j, add_scaled(above, x[j], read_wide(f->S + WIDE * j)));
+        }
+    }
+}
+
+/// response of j = P R P^T + S S^T/D, P = 1 - S F^T/D, R that of its parent:
+///     R - S (R F)^T/D - (R F) S^T/D + S S^T (F.R F/D + 1)/D
+static void response(const articulated_parts *f) {
+    for (int32_t j = 0; j < f->n; j++) {
+        const double *S = f->S + WIDE * j, *F = f->F + WIDE * j, inverse = f->inverse[j];
+        double *own = f->block + BLOCK * j;
+        const wide s = read_wide(S);
+        wide r = {{0.0}, {0.0}};
+        const double *above = NULL;
+        if (f->parent[j] >= 0) {
+            above = f->block + BLOCK * f->parent[j];
+            r = apply(above, F);
+        }
+        const double both = (dot(r, read_wide(F)) * inverse + 1.0) * inverse;
+        double R[WIDE];
+        write_wide(R, r);
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            wide row = {{0.0}, {0.0}};
+            if (above != NULL) {
+                row = read_wide(above + WIDE * k);
+            }
+            row = add_scaled(row, both * S[k] - R[k] * inverse, s);
+            row = add_scaled(row, -S[k] * inverse, r);
+            write_wide(own + WIDE * k, row);
+        }
+    }
+}
+
+static void times(const articulated_parts *f, const double *inertia, const double *extra, const double *x, double *y) {
+    // V(j) = V(parent) + S_j x_j, then forces I V of what dof j moves last, summed towards the root
+    for (int32_t j = 0; j < f->n; j++) {
+        wide V = {{0.0}, {0.0}};
+        if (f->parent[j] >= 0) {
+            V = read_wide(f->work + WIDE * f->parent[j]);
+        }
+        write_wide(f->work + WIDE * j, add_scaled(V, x[j], read_wide(f->S + WIDE * j)));
+    }
+    for (int32_t j = 0; j < f->n; j++) {
+        double V[WIDE];
+        write_wide(V, read_wide(f->work + WIDE * j));
+        write_wide(f->work + WIDE * j, apply(inertia + BLOCK * j, V));
+    }
+    for (int32_t j = f->n - 1; j >= 0; j--) {
+        const wide force = read_wide(f->work + WIDE * j);
+        y[j] += dot(force, read_wide(f->S + WIDE * j)) + extra[j] * x[j];
+        if (f->parent[j] >= 0) {
+            double *above = f->work + WIDE * f->parent[j];
+            write_wide(above, add_scaled(read_wide(above), 1.0, force));
+        }
+    }
+}
+
+const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward, backward, response, times};
