@@ -4,6 +4,8 @@
 
 #include <stiction/matrix.h>
 
+#include "base/kernels.h"
+
 int64_t stn_matrix_value_count(const stn_matrix *a) {
     switch (a->form) {
     case STN_MATRIX_ZERO:
@@ -16,29 +18,6 @@ int64_t stn_matrix_value_count(const stn_matrix *a) {
         return (int64_t)a->node_size * a->node_size * a->row_start[a->node_count];
     }
     return 0;
-}
-
-// A free body: six columns added in registers.
-static void dense6_mul_add(const double *restrict a, double s, const double *restrict x, double *restrict y) {
-    double sum[6] = {0.0};
-    for (int32_t j = 0; j < 6; j++) { // symmetric: row j is column j
-        for (int32_t i = 0; i < 6; i++) {
-            sum[i] += x[j] * a[6 * j + i];
-        }
-    }
-    for (int32_t i = 0; i < 6; i++) {
-        y[i] += s * sum[i];
-    }
-}
-
-static void dense_mul_add(int32_t n, const double *restrict a, double s, const double *restrict x, double *restrict y) {
-    for (int32_t j = 0; j < n; j++) {
-        const double *column = a + (size_t)n * (size_t)j;
-        double factor = s * x[j];
-        for (int32_t i = 0; i < n; i++) {
-            y[i] += factor * column[i];
-        }
-    }
 }
 
 /// m: a->node_size, known to the compiler where it is written as a number.
@@ -73,11 +52,7 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
         }
         break;
     case STN_MATRIX_DENSE:
-        if (a->n == 6) {
-            dense6_mul_add(a->values, s, x, y);
-        } else {
-            dense_mul_add(a->n, a->values, s, x, y);
-        }
+        row_kernels_choose()->mul_add(a->n, a->values, s, x, NULL, y);
         break;
     case STN_MATRIX_NODAL:
         if (a->node_size == 3) {

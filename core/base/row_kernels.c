@@ -190,4 +190,53 @@ static void backward(int32_t n, const double *l, int32_t stride, int32_t columns
     }
 }
 
-const row_kernels KERNEL_NAME(row_kernels) = {cholesky, forward, backward};
+/// y += s A (x - x0), from columns of A one vector or two at a time: its rows serve as columns.
+ALWAYS void mul_add_of(int32_t n, const double *a, double s, const double *x, const double *x0, double *y) {
+    int32_t c = 0;
+    for (; c + 2 * W <= n; c += 2 * W) {
+        const double *row = a + c;
+        vec sum0 = {0.0}, sum1 = {0.0};
+        for (int32_t j = 0; j < n; j++, row += n) {
+            double d = x0 != NULL ? x[j] - x0[j] : x[j];
+            sum0 += load_loose(row) * d;
+            sum1 += load_loose(row + W) * d;
+        }
+        store_loose(y + c, load_loose(y + c) + sum0 * s);
+        store_loose(y + c + W, load_loose(y + c + W) + sum1 * s);
+    }
+    for (; c + W <= n; c += W) {
+        const double *row = a + c;
+        vec sum = {0.0};
+        for (int32_t j = 0; j < n; j++, row += n) {
+            sum += load_loose(row) * (x0 != NULL ? x[j] - x0[j] : x[j]);
+        }
+        store_loose(y + c, load_loose(y + c) + sum * s);
+    }
+    for (; c + 2 <= n; c += 2) {
+        const double *row = a + c;
+        part2 sum = {0.0};
+        for (int32_t j = 0; j < n; j++, row += n) {
+            sum += *(const part2 *)row * (x0 != NULL ? x[j] - x0[j] : x[j]);
+        }
+        *(part2 *)(y + c) += sum * s;
+    }
+    for (double sum = 0.0; c < n; y[c++] += s * sum) {
+        for (int32_t j = 0; j < n; j++) {
+            sum += a[(size_t)j * (size_t)n + (size_t)c] * (x0 != NULL ? x[j] - x0[j] : x[j]);
+        }
+    }
+}
+
+static void mul_add(int32_t n, const double *a, double s, const double *x, const double *x0, double *y) {
+    if (n == 6 && x0 == NULL) { // a free body
+        mul_add_of(6, a, s, x, NULL, y);
+    } else if (n == 6) {
+        mul_add_of(6, a, s, x, x0, y);
+    } else if (x0 == NULL) {
+        mul_add_of(n, a, s, x, NULL, y);
+    } else {
+        mul_add_of(n, a, s, x, x0, y);
+    }
+}
+
+const row_kernels KERNEL_NAME(row_kernels) = {cholesky, forward, backward, mul_add};

@@ -75,28 +75,10 @@ ALWAYS void store_polar_force(const inertia *I, pair V, pair other, part4 alpha,
     store_spatial(F, moment, force);
 }
 
-void KERNEL_NAME(inverse_dynamics)(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,
-                                   const double *acceleration, stn_bias_of of, stn_spatial *F, double *tau) {
+/// tau of the forces in F.
+static void sum_forces(const kinematics_object *k, const stn_tree *tree, const double *acceleration, stn_spatial *F,
+                       double *tau) {
     const int32_t begin = tree->body_start;
-    const bool polar = of.velocity != k->face.body_velocity;
-    part4 g = {gravity.x, gravity.y, gravity.z, gravity.z};
-    if (acceleration != NULL) {
-        sum_accelerations(k, tree, acceleration, F);
-    }
-    for (int32_t i = begin; i < begin + tree->body_count; i++) {
-        pair c = load_spatial(&of.bias[i]), V = load_spatial(&k->face.body_velocity[i]);
-        if (acceleration != NULL) {
-            const double *x = (const double *)&F[i - begin];
-            part4 tail = load4(x + 2); // the last four: nothing behind F may be read
-            c.angular += load4(x);
-            c.linear += __builtin_shufflevector(tail, tail, 1, 2, 3, 3);
-        }
-        if (polar) {
-            store_polar_force(&k->inertia[i], V, load_spatial(&of.velocity[i]), c.angular, c.linear - g, &F[i - begin]);
-        } else {
-            store_force(&k->inertia[i], V, c.angular, c.linear - g, &F[i - begin]);
-        }
-    }
     for (int32_t i = begin + tree->body_count - 1; i >= begin; i--) {
         const body_plan *plan = &k->plan[i];
         packed force = load_packed(&F[i - begin]);
@@ -110,4 +92,129 @@ void KERNEL_NAME(inverse_dynamics)(const kinematics_object *k, const stn_tree *t
     for (int32_t d = 0; acceleration != NULL && d < tree->nv; d++) {
         tau[d] += k->rotor[tree->v_start + d] * acceleration[d];
     }
+}
+
+/// c with the sum of S a that is in F.
+ALWAYS pair accelerated(pair c, const stn_spatial *F) {
+    const double *x = (const double *)F;
+    part4 tail = load4(x + 2); // the last four: nothing behind F may be read
+    c.angular += load4(x);
+    c.linear += __builtin_shufflevector(tail, tail, 1, 2, 3, 3);
+    return c;
+}
+
+void KERNEL_NAME(inverse_dynamics)(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,
+                                   const double *acceleration, stn_spatial *F, double *tau) {
+    const int32_t begin = tree->body_start;
+    part4 g = {gravity.x, gravity.y, gravity.z, gravity.z};
+    if (acceleration != NULL) {
+        sum_accelerations(k, tree, acceleration, F);
+    }
+    for (int32_t i = begin; i < begin + tree->body_count; i++) {
+        const body_frame *frame = &k->frame[i];
+        pair c = {load4(frame->bias[0]), load4(frame->bias[1])};
+        pair V = {load4(frame->velocity[0]), load4(frame->velocity[1])};
+        c = acceleration != NULL ? accelerated(c, &F[i - begin]) : c;
+        store_force(&k->inertia[i], V, c.angular, c.linear - g, &F[i - begin]);
+    }
+    sum_forces(k, tree, acceleration, F, tau);
+}
+
+/// C(v, w) of a joint's own bias, which is quadratic in the joint's velocities.
+static stn_spatial own_polar(const joint_kind *kind, const joint_state *at_joint, int32_t nv, const double *v,
+                             const double *w) {
+    double middle[6];
+    stn_spatial own = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, part = own;
+    for (int32_t j = 0; j < nv; j++) {
+        middle[j] = 0.5 * (v[j] + w[j]);
+    }
+    const struct {
+        const double *v;
+        double weight;
+    } looks[] = {{middle, 2.0}, {v, -0.5}, {w, -0.5}};
+    for (int32_t i = 0; i < STN_COUNT(looks); i++) {
+        kind->own_bias(at_joint, looks[i].v, &part);
+        spatial_add_to(&own, looks[i].weight, &part);
+    }
+    return own;
+}
+
+/// other += S w and c += the bias of the joint, both coming in as those of the parent. Its velocities cross with S, that
+/// of v with S w and that of w with S v: their sum, weighted so, crosses once.
+ALWAYS void move_polar(const kinematics_object *k, int32_t body, const double *v, const double *w, pair *other, pair *c) {
+    const body_plan *plan = &k->plan[body];
+    const body_frame *parent = &k->frame[plan->parent];
+    const pair v_up = {load4(parent->velocity[0]), load4(parent->velocity[1])}, w_up = *other;
+    part4 angular = {0.0}, linear = {0.0};
+    for (int32_t j = 0; j < plan->nv; j++) {
+        const pair S = load_spatial(&k->face.motion[plan->v + j]);
+        const double v_j = v[plan->dof + j], w_j = w[plan->dof + j];
+        const part4 omega = v_up.angular * w_j + w_up.angular * v_j, u = v_up.linear * w_j + w_up.linear * v_j;
+        angular += cross_back(omega, S.angular);
+        linear += cross_back(omega, S.linear) + cross_back(u, S.angular);
+        other->angular += S.angular * w_j;
+        other->linear += S.linear * w_j;
+    }
+    c->angular += cycled(angular) * 0.5;
+    c->linear += cycled(linear) * 0.5;
+}
+
+ALWAYS part4 lanes_of(stn_vec3 a) {
+    return (part4){a.x, a.y, a.z, a.z};
+}
+
+/// Likewise, whatever its joint is.
+static void move_body(const kinematics_object *k, int32_t body, const double *v, const double *w, pair *other, pair *c) {
+    const body_plan *plan = &k->plan[body];
+    const body_frame *frame = &k->frame[body];
+    if (k->constants[body].axial) {
+        move_polar(k, body, v, w, other, c);
+    } else if (plan->type == STN_JOINT_KINEMATIC) {
+        *other = (pair){load4(frame->velocity[0]), load4(frame->velocity[1])};
+        *c = (pair){load4(frame->bias[0]), load4(frame->bias[1])};
+    } else if (plan->free_root) { // S = 1
+        const part4 u = {w[0], w[1], w[2], w[2]}, omega = {w[3], w[4], w[5], w[5]};
+        *other = (pair){omega, u};
+        c->linear = cycled(cross_back(load4(frame->velocity[1]), omega) + cross_back(u, load4(frame->velocity[0]))) * 0.5;
+    } else {
+        move_polar(k, body, v, w, other, c);
+        const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
+        const stn_joint *joint = &k->face.model->joints[plan->joint];
+        const stn_vec3 *O = &k->face.reference[k->face.model->bodies[body].tree];
+        const joint_state at_joint = {joint, stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin),
+                                      k->face.q + plan->q, stn_vec3_sub(k->face.body_pose[body].position, *O)};
+        if (kind->own_bias != NULL) {
+            const stn_spatial own = own_polar(kind, &at_joint, plan->nv, v + plan->dof, w + plan->dof);
+            c->angular += lanes_of(own.angular);
+            c->linear += lanes_of(own.linear);
+        }
+    }
+}
+
+void KERNEL_NAME(inverse_dynamics_polar)(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,
+                                         const double *w, const double *acceleration, stn_spatial *scratch,
+                                         double *tau) {
+    const int32_t begin = tree->body_start, count = tree->body_count;
+    const double *v = k->face.v + tree->v_start;
+    const part4 g = {gravity.x, gravity.y, gravity.z, gravity.z};
+    stn_spatial *other_of = scratch, *c_of = other_of + count + 1, *F = c_of + count + 1;
+    if (acceleration != NULL) {
+        sum_accelerations(k, tree, acceleration, F);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const body_frame *frame = &k->frame[begin + i];
+        const int32_t parent = k->plan[begin + i].parent - begin;
+        const pair V = {load4(frame->velocity[0]), load4(frame->velocity[1])};
+        pair other = {{0.0}, {0.0}}, c = {{0.0}, {0.0}};
+        if (parent >= 0) {
+            other = load_spatial(&other_of[parent]);
+            c = load_spatial(&c_of[parent]);
+        }
+        move_body(k, begin + i, v, w, &other, &c);
+        store_spatial(&other_of[i], other.angular, other.linear);
+        store_spatial(&c_of[i], c.angular, c.linear);
+        c = acceleration != NULL ? accelerated(c, &F[i]) : c;
+        store_polar_force(&k->inertia[begin + i], V, other, c.angular, c.linear - g, &F[i]);
+    }
+    sum_forces(k, tree, acceleration, F, tau);
 }

@@ -4,6 +4,7 @@
 
 #include <stiction/problem.h>
 
+#include "base/kernels.h"
 #include "problem/jacobian.h"
 
 static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
@@ -197,33 +198,6 @@ void stn_problem_contact_velocity(const stn_problem *problem, const double *v, b
     }
 }
 
-/// y += A d for symmetric dense A: sums of rows, so that the inner loop runs along memory without a reduction.
-static void add_dense_mass(const stn_matrix *dense, const double *x, const double *x0, double *y) {
-    const int32_t n = dense->n;
-    const double *A = dense->values;
-    int32_t j = 0;
-    for (; j + 3 < n; j += 4) {
-        const double *a0 = A + (size_t)j * (size_t)n, *a1 = a0 + n, *a2 = a1 + n, *a3 = a2 + n;
-        double d0 = x[j], d1 = x[j + 1], d2 = x[j + 2], d3 = x[j + 3];
-        if (x0 != NULL) {
-            d0 -= x0[j];
-            d1 -= x0[j + 1];
-            d2 -= x0[j + 2];
-            d3 -= x0[j + 3];
-        }
-        for (int32_t i = 0; i < n; i++) {
-            y[i] += (a0[i] * d0 + a1[i] * d1) + (a2[i] * d2 + a3[i] * d3);
-        }
-    }
-    for (; j < n; j++) {
-        const double *a = A + (size_t)j * (size_t)n;
-        double d = x0 != NULL ? x[j] - x0[j] : x[j];
-        for (int32_t i = 0; i < n; i++) {
-            y[i] += a[i] * d;
-        }
-    }
-}
-
 static inline void add_nodal_mass(const stn_matrix *A, int32_t m, const double *x, const double *x0, double *y) {
     const double *block = A->values;
     for (int32_t i = 0; i < A->node_count; i++, y += m) {
@@ -269,7 +243,7 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
                 moved = x_t[d] != x0_t[d]; // NaN differs from everything
             }
             if (moved) { // trees without constraint move as they would
-                add_dense_mass(A, x_t, x0_t, y + start);
+                row_kernels_choose()->mul_add(A->n, A->values, 1.0, x_t, x0_t, y + start);
             }
             break;
         case STN_MATRIX_NODAL:
