@@ -9,7 +9,7 @@
 #ifndef STICTION_CORE_BASE_KERNELS_H
 #define STICTION_CORE_BASE_KERNELS_H
 
-#include <stiction/base.h>
+#include <stiction/factor.h>
 
 enum { KERNEL_CHUNK = 6, KERNEL_ROWS = 8 };
 
@@ -62,7 +62,7 @@ typedef struct body_kernels {
 /// A = L^T L of base/ltl.h: v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3, 1/v_kk and its
 /// root (n each). Rows hold numbers without a meaning where L has no entries. Dofs are numbered depth first (n each):
 /// parent: the last dof before it that carries it, -1; run: the first of the neighbours that carry one another up to
-/// it.
+/// it. Neither is read up to STN_LTL_WHOLE rows.
 typedef struct ltl_parts {
     int32_t n, stride;
     double *v, *inverse, *root;

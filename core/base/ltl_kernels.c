@@ -57,7 +57,45 @@ ALWAYS void reduce_rows(const ltl_parts *f, int32_t k, double inverse) {
     }
 }
 
+ALWAYS bool pivot_is_good(double pivot, double least) {
+    return pivot > 0.0 && pivot > least && pivot < (double)INFINITY;
+}
+
+static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, double singular) {
+    double *v = f->v;
+    const int32_t n = f->n;
+    const size_t s = (size_t)f->stride;
+    for (int32_t k = 0; k < n - 1; k++) { // nothing behind the last row of A may be read
+        for (int32_t c = 0; c <= k; c += 4) {
+            *(part4 *)(v + (size_t)k * s + (size_t)c) = at4(a + (size_t)k * s_a + (size_t)c);
+        }
+    }
+    memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
+    for (int32_t k = n - 1; k >= 0; k--) {
+        double *row = v + (size_t)k * s, pivot = row[k];
+        if (!pivot_is_good(pivot, singular * a[(size_t)k * (s_a + 1)])) {
+            return k;
+        }
+        const double inverse = f->inverse[k] = 1.0 / pivot;
+        f->root[k] = sqrt(inverse);
+        *(part4 *)(row + k) = (part4){0.0};
+        double *other = v;
+        for (int32_t i = 0; i < k; i++, other += s) {
+            if (row[i] != 0.0) {
+                const double t = row[i] * inverse;
+                for (int32_t c = 0; c <= i; c += 4) {
+                    *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t;
+                }
+            }
+        }
+    }
+    return -1;
+}
+
 static int32_t factor(const ltl_parts *f, const double *a, int32_t stride_a, double singular) {
+    if (f->n <= STN_LTL_WHOLE) {
+        return factor_whole(f, a, (size_t)stride_a, singular);
+    }
     double *v = f->v, *inverse = f->inverse;
     const int32_t n = f->n, *parent = f->parent, *run = f->run;
     size_t s = (size_t)f->stride, s_a = (size_t)stride_a;
@@ -74,7 +112,7 @@ static int32_t factor(const ltl_parts *f, const double *a, int32_t stride_a, dou
     memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
     for (int32_t k = n - 1; k >= 0; k--) {
         double pivot = v[(size_t)k * (s + 1)], least = singular * a[(size_t)k * (s_a + 1)];
-        if (!(pivot > 0.0 && pivot > least && pivot < (double)INFINITY)) {
+        if (!pivot_is_good(pivot, least)) {
             return k;
         }
         inverse[k] = 1.0 / pivot;
@@ -101,6 +139,40 @@ ALWAYS void subtract(int32_t columns, int32_t from, int32_t last, const double t
         UNROLL
         for (int32_t c = 0; c < columns; c++) {
             x[(size_t)c * d + (size_t)from] -= row[from] * t[c];
+        }
+    }
+}
+
+ALWAYS void forward_whole(const ltl_parts *f, int32_t columns, double *x, size_t d) {
+    const int32_t n = f->n;
+    for (int32_t k = n - 1; k >= 0; k--) {
+        const double *row = f->v + (size_t)k * (size_t)f->stride;
+        double t[4];
+        bool reached = false;
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)k;
+            reached = reached || *y != 0.0;
+            t[c] = *y * f->inverse[k];
+            *y *= f->root[k];
+        }
+        if (!reached) {
+            continue;
+        }
+        int32_t i = 0;
+        for (; i < k && i + 4 <= n; i += 4) {
+            part4 r = at4(row + i);
+            UNROLL
+            for (int32_t c = 0; c < columns; c++) {
+                double *y = x + (size_t)c * d + (size_t)i;
+                *(part4 *)y = at4(y) - r * t[c];
+            }
+        }
+        for (; i < k; i++) {
+            UNROLL
+            for (int32_t c = 0; c < columns; c++) {
+                x[(size_t)c * d + (size_t)i] -= row[i] * t[c];
+            }
         }
     }
 }
@@ -146,6 +218,35 @@ ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *
     }
 }
 
+ALWAYS void backward_whole(const ltl_parts *f, int32_t columns, double *x, size_t d) {
+    const int32_t n = f->n;
+    for (int32_t k = 0; k < n; k++) {
+        const double *row = f->v + (size_t)k * (size_t)f->stride;
+        part4 sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
+        double rest[4] = {0.0, 0.0, 0.0, 0.0};
+        int32_t i = 0;
+        for (; i < k && i + 4 <= n; i += 4) {
+            part4 r = at4(row + i);
+            UNROLL
+            for (int32_t c = 0; c < columns; c++) {
+                sum[c] += r * at4(x + (size_t)c * d + (size_t)i);
+            }
+        }
+        for (; i < k; i++) {
+            UNROLL
+            for (int32_t c = 0; c < columns; c++) {
+                rest[c] += row[i] * x[(size_t)c * d + (size_t)i];
+            }
+        }
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)k;
+            rest[c] += (sum[c][0] + sum[c][1]) + (sum[c][2] + sum[c][3]);
+            *y = *y * f->root[k] - rest[c] * f->inverse[k];
+        }
+    }
+}
+
 ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
     const double *v = f->v, *inverse = f->inverse, *root = f->root;
     const int32_t n = f->n, *parent = f->parent, *run = f->run;
@@ -168,22 +269,32 @@ ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t
     }
 }
 
-#define SOLVE(name)                                                                      \
-    static void name(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) { \
-        size_t d = (size_t)stride_x;                                                     \
-        for (; columns >= 4; columns -= 4, x += 4 * d) {                                 \
-            name##_some(f, 4, x, d);                                                     \
-        }                                                                                \
-        if (columns == 3) {                                                              \
-            name##_some(f, 3, x, d);                                                     \
-        } else if (columns == 2) {                                                       \
-            name##_some(f, 2, x, d);                                                     \
-        } else if (columns == 1) {                                                       \
-            name##_some(f, 1, x, d);                                                     \
-        }                                                                                \
+#define SOLVE_IN_FOURS(name)                                                                    \
+    static void name##_fours(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) { \
+        size_t d = (size_t)stride_x;                                                            \
+        for (; columns >= 4; columns -= 4, x += 4 * d) {                                        \
+            name(f, 4, x, d);                                                                   \
+        }                                                                                       \
+        if (columns == 3) {                                                                     \
+            name(f, 3, x, d);                                                                   \
+        } else if (columns == 2) {                                                              \
+            name(f, 2, x, d);                                                                   \
+        } else if (columns == 1) {                                                              \
+            name(f, 1, x, d);                                                                   \
+        }                                                                                       \
     }
-SOLVE(forward)
-SOLVE(backward)
+SOLVE_IN_FOURS(forward_whole)
+SOLVE_IN_FOURS(forward_some)
+SOLVE_IN_FOURS(backward_whole)
+SOLVE_IN_FOURS(backward_some)
+
+static void forward(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) {
+    (f->n <= STN_LTL_WHOLE ? forward_whole_fours : forward_some_fours)(f, columns, x, stride_x);
+}
+
+static void backward(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) {
+    (f->n <= STN_LTL_WHOLE ? backward_whole_fours : backward_some_fours)(f, columns, x, stride_x);
+}
 
 /// Forward of the three rows of J side by side.
 static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dofs) {
@@ -192,6 +303,7 @@ static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dof
     size_t s = (size_t)f->stride;
     part4 *lanes = (part4 *)X;
     int32_t count = 0;
+    const bool whole = n <= STN_LTL_WHOLE;
     for (int32_t k = 0; k < n; k++) {
         lanes[k] = (part4){J[k], J[n + k], J[2 * n + k], 0.0};
     }
@@ -204,7 +316,12 @@ static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dof
         const double *row = v + (size_t)k * s;
         dofs[count++] = k;
         lanes[k] = y * root[k];
-        for (int32_t last = k; last >= 0; last = parent[run[last]]) {
+        for (int32_t i = 0; i < k && whole; i++) {
+            if (row[i] != 0.0) {
+                lanes[i] -= t * row[i];
+            }
+        }
+        for (int32_t last = k; last >= 0 && !whole; last = parent[run[last]]) {
             int32_t end = last < k ? last : k - 1;
             for (int32_t i = run[last]; i <= end; i++) {
                 lanes[i] -= t * row[i];

@@ -141,7 +141,13 @@ void KERNEL_NAME(mass_matrix)(const kinematics_object *k, int32_t tree, double *
     size_t stride, n = (size_t)t->nv;
     double *rows = force_rows_of(k, tree, &stride);
     store_forces(k, t, rows, stride);
-    memset(M, 0, n * n * sizeof *M);
+    size_t i = 0;
+    for (; i + 4 <= n * n; i += 4) { // between branches it stays so
+        store4(M + i, spread(0.0));
+    }
+    for (; i < n * n; i++) {
+        M[i] = 0.0;
+    }
     for (int32_t b = k->block_start[tree + 1] - 1; b >= k->block_start[tree]; b--) { // last written first read
         const mass_block *block = &k->blocks[b];
         switch (block->count) {
