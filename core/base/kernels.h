@@ -45,6 +45,8 @@ typedef struct row_kernels {
     void (*backward)(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
     /// y += s A (x - x0) of a symmetric A (n x n); x0 NULL: 0.
     void (*mul_add)(int32_t n, const double *a, double s, const double *x, const double *x0, double *y);
+    /// y (count) += s x.
+    void (*add_scaled)(int64_t count, double s, const double *x, double *y);
 } row_kernels;
 
 /// Free bodies and their contacts.

@@ -61,6 +61,15 @@ ALWAYS bool pivot_is_good(double pivot, double least) {
     return pivot > 0.0 && pivot > least && pivot < (double)INFINITY;
 }
 
+/// Row k is final but for what follows from its pivot.
+ALWAYS bool finish_row(const ltl_parts *f, int32_t k, double *row, double least) {
+    const double pivot = row[k], inverse = 1.0 / pivot;
+    f->inverse[k] = inverse;
+    f->root[k] = sqrt(inverse);
+    *(part4 *)(row + k) = (part4){0.0};
+    return pivot_is_good(pivot, least);
+}
+
 static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, double singular) {
     double *v = f->v;
     const int32_t n = f->n;
@@ -71,21 +80,29 @@ static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, dou
         }
     }
     memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
-    for (int32_t k = n - 1; k >= 0; k--) {
-        double *row = v + (size_t)k * s, pivot = row[k];
-        if (!pivot_is_good(pivot, singular * a[(size_t)k * (s_a + 1)])) {
+    for (int32_t k = n - 1; k >= 0; k -= 2) { // two rows at a time
+        double *row = v + (size_t)k * s, *next = row - s;
+        if (!finish_row(f, k, row, singular * a[(size_t)k * (s_a + 1)])) {
             return k;
         }
-        const double inverse = f->inverse[k] = 1.0 / pivot;
-        f->root[k] = sqrt(inverse);
-        *(part4 *)(row + k) = (part4){0.0};
+        if (k == 0) {
+            break;
+        }
+        const double t = row[k - 1] * f->inverse[k];
+        for (int32_t c = 0; c < k && t != 0.0; c += 4) {
+            *(part4 *)(next + c) = at4(next + c) - at4(row + c) * t;
+        }
+        if (!finish_row(f, k - 1, next, singular * a[(size_t)(k - 1) * (s_a + 1)])) {
+            return k - 1;
+        }
         double *other = v;
-        for (int32_t i = 0; i < k; i++, other += s) {
-            if (row[i] != 0.0) {
-                const double t = row[i] * inverse;
-                for (int32_t c = 0; c <= i; c += 4) {
-                    *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t;
-                }
+        for (int32_t i = 0; i < k - 1; i++, other += s) {
+            const double t0 = row[i] * f->inverse[k], t1 = next[i] * f->inverse[k - 1];
+            if (t0 == 0.0 && t1 == 0.0) {
+                continue;
+            }
+            for (int32_t c = 0; c <= i; c += 4) {
+                *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t0 - at4(next + c) * t1;
             }
         }
     }

@@ -123,18 +123,13 @@ static bool holds(const stn_matrix *a, const stn_matrix *b) {
     return all;
 }
 
-static void add_values(int64_t count, double s, const double *restrict from, double *restrict to) {
-    for (int64_t i = 0; i < count; i++) {
-        to[i] += s * from[i];
-    }
-}
-
 stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     if (!holds(a, b)) {
         return STN_ERR_ARGUMENT;
     }
+    void (*add)(int64_t, double, const double *, double *) = row_kernels_choose()->add_scaled;
     if (b->form == STN_MATRIX_DENSE) {
-        add_values(stn_matrix_value_count(a), s, b->values, a->values);
+        add(stn_matrix_value_count(a), s, b->values, a->values);
     }
     const int32_t m = a->node_size;
     for (int32_t i = 0; b->form == STN_MATRIX_DIAGONAL && i < a->n; i++) {
@@ -145,7 +140,7 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     }
     for (int32_t i = 0; b->form == STN_MATRIX_NODAL && i < b->node_count; i++) {
         for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
-            add_values(m * m, s, b->values + (size_t)(m * m) * (size_t)e, nodal_block(a, i, b->column[e]));
+            add(m * m, s, b->values + (size_t)(m * m) * (size_t)e, nodal_block(a, i, b->column[e]));
         }
     }
     return STN_OK;

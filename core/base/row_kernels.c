@@ -239,4 +239,14 @@ static void mul_add(int32_t n, const double *a, double s, const double *x, const
     }
 }
 
-const row_kernels KERNEL_NAME(row_kernels) = {cholesky, forward, backward, mul_add};
+static void add_scaled(int64_t count, double s, const double *x, double *y) {
+    int64_t i = 0;
+    for (; i + W <= count; i += W) {
+        store_loose(y + i, load_loose(y + i) + load_loose(x + i) * s);
+    }
+    for (; i < count; i++) {
+        y[i] += x[i] * s;
+    }
+}
+
+const row_kernels KERNEL_NAME(row_kernels) = {cholesky, forward, backward, mul_add, add_scaled};

@@ -14,6 +14,8 @@ typedef struct dynamics_kernels {
     /// tau = M a + C(v, w), w (n_t); scratch (3 (body_count + 1)).
     void (*inverse_dynamics_polar)(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity, const double *w,
                                    const double *acceleration, stn_spatial *scratch, double *tau);
+    /// Twice the kinetic energy of the bodies of an articulated tree, without rotors.
+    double (*twice_kinetic)(const kinematics_object *k, const stn_tree *tree);
     /// M (n_t x n_t, row-major, both triangles) of an articulated tree.
     void (*mass_matrix)(const kinematics_object *k, int32_t tree, double *M);
 } dynamics_kernels;
@@ -25,6 +27,7 @@ typedef struct dynamics_kernels {
     void inverse_dynamics_polar_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,         \
                                          const double *w, const double *acceleration, stn_spatial *scratch,          \
                                          double *tau);                                                               \
+    double twice_kinetic_##suffix(const kinematics_object *k, const stn_tree *tree);                                 \
     void mass_matrix_##suffix(const kinematics_object *k, int32_t tree, double *M);
 DYNAMICS_KERNELS(plain)
 #ifdef STN_KERNELS_X86
