@@ -160,37 +160,53 @@ ALWAYS void subtract(int32_t columns, int32_t from, int32_t last, const double t
     }
 }
 
+/// Two rows at a time. What the vectors write into their own two places is replaced.
 ALWAYS void forward_whole(const ltl_parts *f, int32_t columns, double *x, size_t d) {
     const int32_t n = f->n;
-    for (int32_t k = n - 1; k >= 0; k--) {
-        const double *row = f->v + (size_t)k * (size_t)f->stride;
-        double t[4];
+    const double *inverse = f->inverse, *root = f->root;
+    int32_t k = n - 1;
+    for (; k > 0; k -= 2) {
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
+        double t[4], u[4], last[4], before[4];
         bool reached = false;
         UNROLL
         for (int32_t c = 0; c < columns; c++) {
             double *y = x + (size_t)c * d + (size_t)k;
-            reached = reached || *y != 0.0;
-            t[c] = *y * f->inverse[k];
-            *y *= f->root[k];
+            t[c] = y[0] * inverse[k];
+            last[c] = y[0] * root[k];
+            const double left = y[-1] - row[k - 1] * t[c];
+            u[c] = left * inverse[k - 1];
+            before[c] = left * root[k - 1];
+            reached = reached || t[c] != 0.0 || u[c] != 0.0;
         }
-        if (!reached) {
+        if (!reached) { // a branch that these vectors do not reach
             continue;
         }
         int32_t i = 0;
-        for (; i < k && i + 4 <= n; i += 4) {
-            part4 r = at4(row + i);
+        for (; i < k - 1 && i + 4 <= n; i += 4) {
+            part4 r = at4(row + i), q = at4(next + i);
             UNROLL
             for (int32_t c = 0; c < columns; c++) {
                 double *y = x + (size_t)c * d + (size_t)i;
-                *(part4 *)y = at4(y) - r * t[c];
+                *(part4 *)y = at4(y) - r * t[c] - q * u[c];
             }
         }
-        for (; i < k; i++) {
+        for (; i < k - 1; i++) {
             UNROLL
             for (int32_t c = 0; c < columns; c++) {
-                x[(size_t)c * d + (size_t)i] -= row[i] * t[c];
+                double *y = x + (size_t)c * d + (size_t)i;
+                *y = *y - row[i] * t[c] - next[i] * u[c];
             }
         }
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)k;
+            y[0] = last[c];
+            y[-1] = before[c];
+        }
+    }
+    for (int32_t c = 0; c < columns && k == 0; c++) {
+        x[(size_t)c * d] *= root[0];
     }
 }
 
@@ -235,31 +251,49 @@ ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *
     }
 }
 
+/// Two rows at a time, the first of which is 0 in x while the vectors read it.
 ALWAYS void backward_whole(const ltl_parts *f, int32_t columns, double *x, size_t d) {
     const int32_t n = f->n;
-    for (int32_t k = 0; k < n; k++) {
-        const double *row = f->v + (size_t)k * (size_t)f->stride;
-        part4 sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
-        double rest[4] = {0.0, 0.0, 0.0, 0.0};
+    const double *inverse = f->inverse, *root = f->root;
+    for (int32_t c = 0; c < columns && n % 2 == 1; c++) {
+        x[(size_t)c * d] *= root[0];
+    }
+    for (int32_t k = n % 2; k < n; k += 2) {
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row + f->stride;
+        part4 sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}}, more[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
+        double rest[4] = {0.0, 0.0, 0.0, 0.0}, over[4] = {0.0, 0.0, 0.0, 0.0}, own[4];
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)k;
+            own[c] = *y;
+            *y = 0.0;
+        }
         int32_t i = 0;
         for (; i < k && i + 4 <= n; i += 4) {
-            part4 r = at4(row + i);
+            part4 r = at4(row + i), q = at4(next + i);
             UNROLL
             for (int32_t c = 0; c < columns; c++) {
-                sum[c] += r * at4(x + (size_t)c * d + (size_t)i);
+                part4 y = at4(x + (size_t)c * d + (size_t)i);
+                sum[c] += r * y;
+                more[c] += q * y;
             }
         }
         for (; i < k; i++) {
             UNROLL
             for (int32_t c = 0; c < columns; c++) {
-                rest[c] += row[i] * x[(size_t)c * d + (size_t)i];
+                double y = x[(size_t)c * d + (size_t)i];
+                rest[c] += row[i] * y;
+                over[c] += next[i] * y;
             }
         }
         UNROLL
         for (int32_t c = 0; c < columns; c++) {
             double *y = x + (size_t)c * d + (size_t)k;
             rest[c] += (sum[c][0] + sum[c][1]) + (sum[c][2] + sum[c][3]);
-            *y = *y * f->root[k] - rest[c] * f->inverse[k];
+            over[c] += (more[c][0] + more[c][1]) + (more[c][2] + more[c][3]);
+            y[0] = own[c] * root[k] - rest[c] * inverse[k];
+            over[c] += next[k] * y[0];
+            y[1] = y[1] * root[k + 1] - over[c] * inverse[k + 1];
         }
     }
 }
@@ -313,6 +347,42 @@ static void backward(const ltl_parts *f, int32_t columns, double *x, int32_t str
     (f->n <= STN_LTL_WHOLE ? backward_whole_fours : backward_some_fours)(f, columns, x, stride_x);
 }
 
+/// Zeros of any sign in the lanes of a dof: a branch that does not move the contact.
+ALWAYS bool is_unmoved(const double *x) {
+    const bits *b = (const bits *)x;
+    return (b[0] | b[1] | b[2]) << 1 == 0;
+}
+
+ALWAYS int32_t half_whole(const ltl_parts *f, part4 *lanes, int32_t *dofs) {
+    int32_t count = 0, k = f->n - 1;
+    for (; k > 0; k -= 2) { // two rows at a time
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
+        const part4 t = lanes[k] * f->inverse[k];
+        lanes[k - 1] -= t * row[k - 1];
+        const bool moved = !is_unmoved((const double *)&lanes[k]), before = !is_unmoved((const double *)&lanes[k - 1]);
+        if (!moved && !before) {
+            continue;
+        }
+        const part4 u = lanes[k - 1] * f->inverse[k - 1];
+        for (int32_t i = 0; i < k - 1; i++) {
+            if (row[i] != 0.0 || next[i] != 0.0) {
+                lanes[i] = lanes[i] - t * row[i] - u * next[i];
+            }
+        }
+        lanes[k] *= f->root[k];
+        lanes[k - 1] *= f->root[k - 1];
+        dofs[count] = k;
+        count += moved;
+        dofs[count] = k - 1;
+        count += before;
+    }
+    if (k == 0 && !is_unmoved((const double *)lanes)) {
+        lanes[0] *= f->root[0];
+        dofs[count++] = 0;
+    }
+    return count;
+}
+
 /// Forward of the three rows of J side by side.
 static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dofs) {
     const double *v = f->v, *inverse = f->inverse, *root = f->root;
@@ -320,25 +390,21 @@ static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dof
     size_t s = (size_t)f->stride;
     part4 *lanes = (part4 *)X;
     int32_t count = 0;
-    const bool whole = n <= STN_LTL_WHOLE;
     for (int32_t k = 0; k < n; k++) {
         lanes[k] = (part4){J[k], J[n + k], J[2 * n + k], 0.0};
     }
+    if (n <= STN_LTL_WHOLE) {
+        return half_whole(f, lanes, dofs);
+    }
     for (int32_t k = n - 1; k >= 0; k--) {
-        const bits *b = (const bits *)(X + 4 * (size_t)k);
-        if ((b[0] | b[1] | b[2]) << 1 == 0) { // zeros of any sign: a branch that does not move the contact
+        if (is_unmoved(X + 4 * (size_t)k)) {
             continue;
         }
         part4 y = lanes[k], t = y * inverse[k];
         const double *row = v + (size_t)k * s;
         dofs[count++] = k;
         lanes[k] = y * root[k];
-        for (int32_t i = 0; i < k && whole; i++) {
-            if (row[i] != 0.0) {
-                lanes[i] -= t * row[i];
-            }
-        }
-        for (int32_t last = k; last >= 0 && !whole; last = parent[run[last]]) {
+        for (int32_t last = k; last >= 0; last = parent[run[last]]) {
             int32_t end = last < k ? last : k - 1;
             for (int32_t i = run[last]; i <= end; i++) {
                 lanes[i] -= t * row[i];

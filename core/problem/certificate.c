@@ -399,8 +399,9 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
             double coulomb = stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed;
             ncp = worst(ncp, coulomb);
             ccp = worst(ccp, relaxed);
-            if (parts != NULL) {
-                parts->map[i] = own_map(problem, parts->formulation, k, u, own);
+            if (parts != NULL) { // the relaxation is what two of them ask
+                const bool same = parts->formulation == STN_CCP || parts->formulation == STN_REGULARIZED;
+                parts->map[i] = same ? relaxed : own_map(problem, parts->formulation, k, u, own);
             }
         }
         c->natural_ncp = sqrt(ncp);

@@ -21,22 +21,11 @@ const char *stn_constraint_set_name(stn_constraint_set set) {
     return (int)set >= 0 && (int)set < STN_SET_COUNT ? set_names[set] : NULL;
 }
 
-/// Three rows, which contacts have, in one pass over v.
-static inline void add_three_products(int32_t n, const double *J, const double *v, double *v_c) {
-    const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
-    double s0[2] = {0.0, 0.0}, s1[2] = {0.0, 0.0}, s2[2] = {0.0, 0.0}; // neighbours together: vector code
-    int32_t d = 0;
-    for (; d + 1 < n; d += 2) {
-        for (int32_t i = 0; i < 2; i++) {
-            s0[i] += j0[d + i] * v[d + i];
-            s1[i] += j1[d + i] * v[d + i];
-            s2[i] += j2[d + i] * v[d + i];
-        }
+/// Three rows of a contact of a free body.
+static inline void add_body_product(const double *J, const double *v, double *v_c) {
+    for (int32_t r = 0; r < 3; r++, J += 6) {
+        v_c[r] += (J[0] * v[0] + J[2] * v[2] + J[4] * v[4]) + (J[1] * v[1] + J[3] * v[3] + J[5] * v[5]);
     }
-    double last = d < n ? v[d] : 0.0;
-    v_c[0] += (d < n ? s0[0] + j0[d] * last : s0[0]) + s0[1];
-    v_c[1] += (d < n ? s1[0] + j1[d] * last : s1[0]) + s1[1];
-    v_c[2] += (d < n ? s2[0] + j2[d] * last : s2[0]) + s2[1];
 }
 
 /// y += s J^T gamma of one block of `rows` rows.
@@ -46,12 +35,9 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
     const int32_t n = tree->A.n;
     const double *values = J->values;
     double *y_tree = y + tree->dof_start;
-    if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
-        const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
-        double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
-        for (int32_t d = 0; d < n; d++) {
-            y_tree[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
-        }
+    if (J->node_count == 0 && rows == 3) {
+        row_kernels_choose()->three_transposed_add(n, values, (const double[3]){s * gamma[0], s * gamma[1], s * gamma[2]},
+                                                   y_tree);
         return;
     }
     for (int32_t r = 0; r < rows && J->node_count == 0; r++) {
@@ -86,9 +72,9 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
     const double *v_tree = v + tree->dof_start;
     const int32_t n = tree->A.n;
     if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
-        add_three_products(6, J->values, v_tree, v_c);
+        add_body_product(J->values, v_tree, v_c);
     } else if (J->node_count == 0 && rows == 3) {
-        add_three_products(n, J->values, v_tree, v_c);
+        row_kernels_choose()->three_mul_add(n, J->values, v_tree, v_c);
     } else if (J->node_count == 0) {
         for (int32_t r = 0; r < rows; r++) {
             const double *row = J->values + r * n;

@@ -24,10 +24,10 @@ static bool allocate(stn_arena *arena, int32_t count, const array *arrays) {
     }
     double *memory = STN_ARENA(arena, total, double);
     for (int32_t i = 0; i < count && memory != NULL; i++) {
-        int64_t n = arrays[i].n, tail = n < 8 ? n : 8;
+        int64_t n = arrays[i].n;
         *arrays[i].out = memory;
-        for (int64_t k = n - tail; k < n + 8; k++) {
-            memory[k] = 0.0;
+        for (int64_t k = n < 8 ? 0 : n - 8; k < n + 8; k += 4) { // lengths are multiples of 4
+            *(v4u *)(memory + k) = (v4){0.0};
         }
         memory += (n + 15) / 8 * 8;
     }
