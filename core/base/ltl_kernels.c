@@ -160,54 +160,31 @@ ALWAYS void subtract(int32_t columns, int32_t from, int32_t last, const double t
     }
 }
 
+/// x -= t row + u next up to column `end`.
+ALWAYS void subtract_two(int32_t end, int32_t n, double t, const double *row, double u, const double *next, double *x) {
+    int32_t i = 0;
+    for (; i < end && i + 4 <= n; i += 4) {
+        *(part4 *)(x + i) = at4(x + i) - at4(row + i) * t - at4(next + i) * u;
+    }
+    for (; i < end; i++) {
+        x[i] = x[i] - row[i] * t - next[i] * u;
+    }
+}
+
 /// Two rows at a time. What the vectors write into their own two places is replaced.
-ALWAYS void forward_whole(const ltl_parts *f, int32_t columns, double *x, size_t d) {
+static void forward_whole(const ltl_parts *f, double *x) {
     const int32_t n = f->n;
-    const double *inverse = f->inverse, *root = f->root;
     int32_t k = n - 1;
     for (; k > 0; k -= 2) {
         const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
-        double t[4], u[4], last[4], before[4];
-        bool reached = false;
-        UNROLL
-        for (int32_t c = 0; c < columns; c++) {
-            double *y = x + (size_t)c * d + (size_t)k;
-            t[c] = y[0] * inverse[k];
-            last[c] = y[0] * root[k];
-            const double left = y[-1] - row[k - 1] * t[c];
-            u[c] = left * inverse[k - 1];
-            before[c] = left * root[k - 1];
-            reached = reached || t[c] != 0.0 || u[c] != 0.0;
-        }
-        if (!reached) { // a branch that these vectors do not reach
-            continue;
-        }
-        int32_t i = 0;
-        for (; i < k - 1 && i + 4 <= n; i += 4) {
-            part4 r = at4(row + i), q = at4(next + i);
-            UNROLL
-            for (int32_t c = 0; c < columns; c++) {
-                double *y = x + (size_t)c * d + (size_t)i;
-                *(part4 *)y = at4(y) - r * t[c] - q * u[c];
-            }
-        }
-        for (; i < k - 1; i++) {
-            UNROLL
-            for (int32_t c = 0; c < columns; c++) {
-                double *y = x + (size_t)c * d + (size_t)i;
-                *y = *y - row[i] * t[c] - next[i] * u[c];
-            }
-        }
-        UNROLL
-        for (int32_t c = 0; c < columns; c++) {
-            double *y = x + (size_t)c * d + (size_t)k;
-            y[0] = last[c];
-            y[-1] = before[c];
+        const double last = x[k], t = last * f->inverse[k], left = x[k - 1] - row[k - 1] * t;
+        if (t != 0.0 || left != 0.0) { // else: a branch that x does not reach
+            subtract_two(k - 1, n, t, row, left * f->inverse[k - 1], next, x);
+            x[k] = last * f->root[k];
+            x[k - 1] = left * f->root[k - 1];
         }
     }
-    for (int32_t c = 0; c < columns && k == 0; c++) {
-        x[(size_t)c * d] *= root[0];
-    }
+    x[0] *= k == 0 ? f->root[0] : 1.0;
 }
 
 ALWAYS void forward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
@@ -252,49 +229,29 @@ ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *
 }
 
 /// Two rows at a time, the first of which is 0 in x while the vectors read it.
-ALWAYS void backward_whole(const ltl_parts *f, int32_t columns, double *x, size_t d) {
+static void backward_whole(const ltl_parts *f, double *x) {
     const int32_t n = f->n;
-    const double *inverse = f->inverse, *root = f->root;
-    for (int32_t c = 0; c < columns && n % 2 == 1; c++) {
-        x[(size_t)c * d] *= root[0];
-    }
+    x[0] *= n % 2 == 1 ? f->root[0] : 1.0;
     for (int32_t k = n % 2; k < n; k += 2) {
-        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row + f->stride;
-        part4 sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}}, more[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
-        double rest[4] = {0.0, 0.0, 0.0, 0.0}, over[4] = {0.0, 0.0, 0.0, 0.0}, own[4];
-        UNROLL
-        for (int32_t c = 0; c < columns; c++) {
-            double *y = x + (size_t)c * d + (size_t)k;
-            own[c] = *y;
-            *y = 0.0;
-        }
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row + f->stride, own = x[k];
+        part4 sum = {0.0}, more = {0.0};
+        double rest = 0.0, over = 0.0;
         int32_t i = 0;
+        x[k] = 0.0;
         for (; i < k && i + 4 <= n; i += 4) {
-            part4 r = at4(row + i), q = at4(next + i);
-            UNROLL
-            for (int32_t c = 0; c < columns; c++) {
-                part4 y = at4(x + (size_t)c * d + (size_t)i);
-                sum[c] += r * y;
-                more[c] += q * y;
-            }
+            const part4 y = at4(x + i);
+            sum += at4(row + i) * y;
+            more += at4(next + i) * y;
         }
         for (; i < k; i++) {
-            UNROLL
-            for (int32_t c = 0; c < columns; c++) {
-                double y = x[(size_t)c * d + (size_t)i];
-                rest[c] += row[i] * y;
-                over[c] += next[i] * y;
-            }
+            rest += row[i] * x[i];
+            over += next[i] * x[i];
         }
-        UNROLL
-        for (int32_t c = 0; c < columns; c++) {
-            double *y = x + (size_t)c * d + (size_t)k;
-            rest[c] += (sum[c][0] + sum[c][1]) + (sum[c][2] + sum[c][3]);
-            over[c] += (more[c][0] + more[c][1]) + (more[c][2] + more[c][3]);
-            y[0] = own[c] * root[k] - rest[c] * inverse[k];
-            over[c] += next[k] * y[0];
-            y[1] = y[1] * root[k + 1] - over[c] * inverse[k + 1];
-        }
+        rest += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        over += (more[0] + more[1]) + (more[2] + more[3]);
+        x[k] = own * f->root[k] - rest * f->inverse[k];
+        over += next[k] * x[k];
+        x[k + 1] = x[k + 1] * f->root[k + 1] - over * f->inverse[k + 1];
     }
 }
 
@@ -320,32 +277,25 @@ ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t
     }
 }
 
-#define SOLVE_IN_FOURS(name)                                                                    \
-    static void name##_fours(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) { \
-        size_t d = (size_t)stride_x;                                                            \
-        for (; columns >= 4; columns -= 4, x += 4 * d) {                                        \
-            name(f, 4, x, d);                                                                   \
-        }                                                                                       \
-        if (columns == 3) {                                                                     \
-            name(f, 3, x, d);                                                                   \
-        } else if (columns == 2) {                                                              \
-            name(f, 2, x, d);                                                                   \
-        } else if (columns == 1) {                                                              \
-            name(f, 1, x, d);                                                                   \
-        }                                                                                       \
+#define SOLVE(name)                                                                      \
+    static void name(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) { \
+        size_t d = (size_t)stride_x;                                                     \
+        for (; columns > 0 && f->n <= STN_LTL_WHOLE; columns--, x += d) {                \
+            name##_whole(f, x);                                                          \
+        }                                                                                \
+        for (; columns >= 4; columns -= 4, x += 4 * d) {                                 \
+            name##_some(f, 4, x, d);                                                     \
+        }                                                                                \
+        if (columns == 3) {                                                              \
+            name##_some(f, 3, x, d);                                                     \
+        } else if (columns == 2) {                                                       \
+            name##_some(f, 2, x, d);                                                     \
+        } else if (columns == 1) {                                                       \
+            name##_some(f, 1, x, d);                                                     \
+        }                                                                                \
     }
-SOLVE_IN_FOURS(forward_whole)
-SOLVE_IN_FOURS(forward_some)
-SOLVE_IN_FOURS(backward_whole)
-SOLVE_IN_FOURS(backward_some)
-
-static void forward(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) {
-    (f->n <= STN_LTL_WHOLE ? forward_whole_fours : forward_some_fours)(f, columns, x, stride_x);
-}
-
-static void backward(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) {
-    (f->n <= STN_LTL_WHOLE ? backward_whole_fours : backward_some_fours)(f, columns, x, stride_x);
-}
+SOLVE(forward)
+SOLVE(backward)
 
 /// Zeros of any sign in the lanes of a dof: a branch that does not move the contact.
 ALWAYS bool is_unmoved(const double *x) {
@@ -357,20 +307,20 @@ ALWAYS int32_t half_whole(const ltl_parts *f, part4 *lanes, int32_t *dofs) {
     int32_t count = 0, k = f->n - 1;
     for (; k > 0; k -= 2) { // two rows at a time
         const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
-        const part4 t = lanes[k] * f->inverse[k];
-        lanes[k - 1] -= t * row[k - 1];
+        const part4 t = lanes[k] * f->inverse[k], left = lanes[k - 1] - t * row[k - 1];
+        lanes[k - 1] = left;
         const bool moved = !is_unmoved((const double *)&lanes[k]), before = !is_unmoved((const double *)&lanes[k - 1]);
         if (!moved && !before) {
             continue;
         }
-        const part4 u = lanes[k - 1] * f->inverse[k - 1];
+        const part4 u = left * f->inverse[k - 1];
         for (int32_t i = 0; i < k - 1; i++) {
             if (row[i] != 0.0 || next[i] != 0.0) {
                 lanes[i] = lanes[i] - t * row[i] - u * next[i];
             }
         }
         lanes[k] *= f->root[k];
-        lanes[k - 1] *= f->root[k - 1];
+        lanes[k - 1] = left * f->root[k - 1];
         dofs[count] = k;
         count += moved;
         dofs[count] = k - 1;

@@ -72,8 +72,10 @@ static const double *take_step(turning *w, int32_t iteration) {
 
 /// m = A dv - known + dt bias.
 static void find_residual(turning *w) {
+    const double dt = w->view->dt, *bias = w->bias, *known = w->known;
+    double *restrict m = w->m;
     for (int32_t i = 0; i < w->n; i++) {
-        w->m[i] = w->view->dt * w->bias[i] - w->known[i];
+        m[i] = dt * bias[i] - known[i];
     }
     stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->dv, w->m);
 }
@@ -100,9 +102,11 @@ static stn_status solve(turning *w, double *relative) {
         if (step == NULL) {
             return STN_ERR_NUMERIC;
         }
+        const double *v0 = view->v + w->start;
+        double *restrict dv = w->dv, *restrict v_star = w->v_star;
         for (int32_t i = 0; i < w->n; i++) {
-            w->dv[i] += step[i];
-            w->v_star[i] = view->v[w->start + i] + w->dv[i];
+            dv[i] += step[i];
+            v_star[i] = v0[i] + dv[i];
         }
         stn_inverse_dynamics_polar(view->kinematics, w->tree, view->gravity, w->v_star, NULL, w->scratch, w->bias);
         find_residual(w);
@@ -112,9 +116,10 @@ static stn_status solve(turning *w, double *relative) {
     return residual <= small ? STN_OK : STN_NOT_CONVERGED;
 }
 
-static void set_impulse(const turning *w, double *impulse) {
+static void set_impulse(const turning *w, double *restrict impulse) {
+    const double dt = w->view->dt, *bias = w->bias;
     for (int32_t i = 0; i < w->n; i++) {
-        impulse[i] = -w->view->dt * w->bias[i];
+        impulse[i] = -dt * bias[i];
     }
 }
 
