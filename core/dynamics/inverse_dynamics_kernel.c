@@ -140,31 +140,31 @@ static stn_spatial own_polar(const joint_kind *kind, const joint_state *at_joint
     return own;
 }
 
-/// other += S w and c += the bias of the joint, both coming in as those of the parent. Its velocities cross with S, that
-/// of v with S w and that of w with S v: their sum, weighted so, crosses once.
-ALWAYS void move_polar(const kinematics_object *k, int32_t body, const double *v, const double *w, pair *other, pair *c) {
-    const body_plan *plan = &k->plan[body];
-    const body_frame *parent = &k->frame[plan->parent];
-    const pair v_up = {load4(parent->velocity[0]), load4(parent->velocity[1])}, w_up = *other;
+/// other += S w and c += the bias of the joint, of dofs [0, nv) from S, v and w on; both come in as those of the parent,
+/// which moves by v_up. Its velocities cross with S, that of v with S w and that of w with S v: their sum, weighted so,
+/// crosses once.
+ALWAYS void move_polar(int32_t nv, const stn_spatial *S, const double *v, const double *w, pair v_up, pair *other,
+                       pair *c) {
+    const pair w_up = *other;
     part4 angular = {0.0}, linear = {0.0};
-    for (int32_t j = 0; j < plan->nv; j++) {
-        const pair S = load_spatial(&k->face.motion[plan->v + j]);
-        const double v_j = v[plan->dof + j], w_j = w[plan->dof + j];
-        const part4 omega = v_up.angular * w_j + w_up.angular * v_j, u = v_up.linear * w_j + w_up.linear * v_j;
-        angular += cross_back(omega, S.angular);
-        linear += cross_back(omega, S.linear) + cross_back(u, S.angular);
-        other->angular += S.angular * w_j;
-        other->linear += S.linear * w_j;
+    for (int32_t j = 0; j < nv; j++) {
+        const pair s = load_spatial(&S[j]);
+        const part4 omega = v_up.angular * w[j] + w_up.angular * v[j], u = v_up.linear * w[j] + w_up.linear * v[j];
+        angular += cross_back(omega, s.angular);
+        linear += cross_back(omega, s.linear) + cross_back(u, s.angular);
+        other->angular += s.angular * w[j];
+        other->linear += s.linear * w[j];
     }
     c->angular += cycled(angular) * 0.5;
     c->linear += cycled(linear) * 0.5;
 }
 
 /// Likewise, of a joint that is not axial.
-static void move_polar_general(const kinematics_object *k, int32_t body, const double *v, const double *w, pair *other,
-                               pair *c) {
+__attribute__((noinline)) static void move_polar_general(const kinematics_object *k, int32_t body, const double *v,
+                                                         const double *w, pair *other, pair *c) {
     const body_plan *plan = &k->plan[body];
-    const body_frame *frame = &k->frame[body];
+    const body_frame *frame = &k->frame[body], *parent = &k->frame[plan->parent];
+    const pair v_up = {load4(parent->velocity[0]), load4(parent->velocity[1])};
     if (plan->type == STN_JOINT_KINEMATIC) {
         *other = (pair){load4(frame->velocity[0]), load4(frame->velocity[1])};
         *c = (pair){load4(frame->bias[0]), load4(frame->bias[1])};
@@ -176,7 +176,7 @@ static void move_polar_general(const kinematics_object *k, int32_t body, const d
         c->linear = cross(load4(frame->velocity[1]), omega) * 0.5 + cross(u, load4(frame->velocity[0])) * 0.5;
         return;
     }
-    move_polar(k, body, v, w, other, c);
+    move_polar(plan->nv, k->face.motion + plan->v, v, w, v_up, other, c);
     const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
     if (kind->own_bias == NULL) {
         return;
@@ -185,7 +185,7 @@ static void move_polar_general(const kinematics_object *k, int32_t body, const d
     const stn_vec3 O = k->face.reference[k->face.model->bodies[body].tree];
     const joint_state at_joint = {joint, stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin),
                                   k->face.q + plan->q, stn_vec3_sub(k->face.body_pose[body].position, O)};
-    const stn_spatial own = own_polar(kind, &at_joint, plan->nv, v + plan->dof, w + plan->dof);
+    const stn_spatial own = own_polar(kind, &at_joint, plan->nv, v, w);
     c->angular += (part4){own.angular.x, own.angular.y, own.angular.z, 0.0};
     c->linear += (part4){own.linear.x, own.linear.y, own.linear.z, 0.0};
 }
@@ -202,7 +202,8 @@ void KERNEL_NAME(inverse_dynamics_polar)(const kinematics_object *k, const stn_t
     }
     for (int32_t i = 0; i < count; i++) {
         const body_frame *frame = &k->frame[begin + i];
-        const int32_t parent = k->plan[begin + i].parent - begin;
+        const body_plan *plan = &k->plan[begin + i];
+        const int32_t parent = plan->parent - begin;
         const pair V = {load4(frame->velocity[0]), load4(frame->velocity[1])};
         pair other = {{0.0}, {0.0}}, c = {{0.0}, {0.0}};
         if (parent >= 0) {
@@ -210,10 +211,12 @@ void KERNEL_NAME(inverse_dynamics_polar)(const kinematics_object *k, const stn_t
             c = load_spatial(&c_of[parent]);
         }
         if (k->constants[begin + i].axial) {
-            move_polar(k, begin + i, v, w, &other, &c);
+            const body_frame *up = &k->frame[plan->parent];
+            const pair v_up = {load4(up->velocity[0]), load4(up->velocity[1])};
+            move_polar(1, k->face.motion + plan->v, v + plan->dof, w + plan->dof, v_up, &other, &c);
         } else {
             pair general[2] = {other, c};
-            move_polar_general(k, begin + i, v, w, &general[0], &general[1]);
+            move_polar_general(k, begin + i, v + plan->dof, w + plan->dof, &general[0], &general[1]);
             other = general[0];
             c = general[1];
         }
