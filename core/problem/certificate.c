@@ -140,6 +140,10 @@ static stn_status certify_scaled(certification *s, stn_error *err) {
 static stn_status certify_law(certification *s, stn_error *err) {
     const stn_problem *p = s->p;
     const double *gamma = s->gamma;
+    if (p->constraint_count == 0) {
+        s->out.law_residual = 0.0;
+        return STN_OK;
+    }
     double *answer = STN_ARENA(s->scratch, p->row_count, double);
     if (answer == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
