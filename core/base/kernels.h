@@ -9,7 +9,7 @@
 #ifndef STICTION_CORE_BASE_KERNELS_H
 #define STICTION_CORE_BASE_KERNELS_H
 
-#include <stiction/base.h>
+#include <stiction/factor.h>
 
 enum { KERNEL_CHUNK = 6, KERNEL_ROWS = 8 };
 
@@ -43,6 +43,13 @@ typedef struct row_kernels {
     int32_t (*cholesky)(int32_t n, double *a, int32_t stride);
     void (*forward)(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
     void (*backward)(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
+    /// y += s A (x - x0) of a symmetric A (n x n); x0 NULL: 0.
+    void (*mul_add)(int32_t n, const double *a, double s, const double *x, const double *x0, double *y);
+    /// y (count) += s x.
+    void (*add_scaled)(int64_t count, double s, const double *x, double *y);
+    /// y (3) += J x and y (n) += J^T g of a contact's J (3 x n).
+    void (*three_mul_add)(int32_t n, const double *J, const double *x, double *y);
+    void (*three_transposed_add)(int32_t n, const double *J, const double g[3], double *y);
 } row_kernels;
 
 /// Free bodies and their contacts.
@@ -62,7 +69,7 @@ typedef struct body_kernels {
 /// A = L^T L of base/ltl.h: v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3, 1/v_kk and its
 /// root (n each). Rows hold numbers without a meaning where L has no entries. Dofs are numbered depth first (n each):
 /// parent: the last dof before it that carries it, -1; run: the first of the neighbours that carry one another up to
-/// it.
+/// it. Neither is read up to STN_LTL_WHOLE rows.
 typedef struct ltl_parts {
     int32_t n, stride;
     double *v, *inverse, *root;

@@ -57,7 +57,62 @@ ALWAYS void reduce_rows(const ltl_parts *f, int32_t k, double inverse) {
     }
 }
 
+ALWAYS bool pivot_is_good(double pivot, double least) {
+    return pivot > 0.0 && pivot > least && pivot < (double)INFINITY;
+}
+
+/// Row k is final but for what follows from its pivot.
+ALWAYS bool finish_row(const ltl_parts *f, int32_t k, double *row, double least) {
+    const double pivot = row[k], inverse = 1.0 / pivot;
+    f->inverse[k] = inverse;
+    f->root[k] = sqrt(inverse);
+    *(part4 *)(row + k) = (part4){0.0};
+    return pivot_is_good(pivot, least);
+}
+
+static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, double singular) {
+    double *v = f->v;
+    const int32_t n = f->n;
+    const size_t s = (size_t)f->stride;
+    for (int32_t k = 0; k < n - 1; k++) { // nothing behind the last row of A may be read
+        for (int32_t c = 0; c <= k; c += 4) {
+            *(part4 *)(v + (size_t)k * s + (size_t)c) = at4(a + (size_t)k * s_a + (size_t)c);
+        }
+    }
+    memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
+    for (int32_t k = n - 1; k >= 0; k -= 2) { // two rows at a time
+        double *row = v + (size_t)k * s, *next = row - s;
+        if (!finish_row(f, k, row, singular * a[(size_t)k * (s_a + 1)])) {
+            return k;
+        }
+        if (k == 0) {
+            break;
+        }
+        const double t = row[k - 1] * f->inverse[k];
+        for (int32_t c = 0; c < k && t != 0.0; c += 4) {
+            *(part4 *)(next + c) = at4(next + c) - at4(row + c) * t;
+        }
+        if (!finish_row(f, k - 1, next, singular * a[(size_t)(k - 1) * (s_a + 1)])) {
+            return k - 1;
+        }
+        double *other = v;
+        for (int32_t i = 0; i < k - 1; i++, other += s) {
+            const double t0 = row[i] * f->inverse[k], t1 = next[i] * f->inverse[k - 1];
+            if (t0 == 0.0 && t1 == 0.0) {
+                continue;
+            }
+            for (int32_t c = 0; c <= i; c += 4) {
+                *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t0 - at4(next + c) * t1;
+            }
+        }
+    }
+    return -1;
+}
+
 static int32_t factor(const ltl_parts *f, const double *a, int32_t stride_a, double singular) {
+    if (f->n <= STN_LTL_WHOLE) {
+        return factor_whole(f, a, (size_t)stride_a, singular);
+    }
     double *v = f->v, *inverse = f->inverse;
     const int32_t n = f->n, *parent = f->parent, *run = f->run;
     size_t s = (size_t)f->stride, s_a = (size_t)stride_a;
@@ -74,7 +129,7 @@ static int32_t factor(const ltl_parts *f, const double *a, int32_t stride_a, dou
     memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
     for (int32_t k = n - 1; k >= 0; k--) {
         double pivot = v[(size_t)k * (s + 1)], least = singular * a[(size_t)k * (s_a + 1)];
-        if (!(pivot > 0.0 && pivot > least && pivot < (double)INFINITY)) {
+        if (!pivot_is_good(pivot, least)) {
             return k;
         }
         inverse[k] = 1.0 / pivot;
@@ -103,6 +158,33 @@ ALWAYS void subtract(int32_t columns, int32_t from, int32_t last, const double t
             x[(size_t)c * d + (size_t)from] -= row[from] * t[c];
         }
     }
+}
+
+/// x -= t row + u next up to column `end`.
+ALWAYS void subtract_two(int32_t end, int32_t n, double t, const double *row, double u, const double *next, double *x) {
+    int32_t i = 0;
+    for (; i < end && i + 4 <= n; i += 4) {
+        *(part4 *)(x + i) = at4(x + i) - at4(row + i) * t - at4(next + i) * u;
+    }
+    for (; i < end; i++) {
+        x[i] = x[i] - row[i] * t - next[i] * u;
+    }
+}
+
+/// Two rows at a time. What the vectors write into their own two places is replaced.
+static void forward_whole(const ltl_parts *f, double *x) {
+    const int32_t n = f->n;
+    int32_t k = n - 1;
+    for (; k > 0; k -= 2) {
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
+        const double last = x[k], t = last * f->inverse[k], left = x[k - 1] - row[k - 1] * t;
+        if (t != 0.0 || left != 0.0) { // else: a branch that x does not reach
+            subtract_two(k - 1, n, t, row, left * f->inverse[k - 1], next, x);
+            x[k] = last * f->root[k];
+            x[k - 1] = left * f->root[k - 1];
+        }
+    }
+    x[0] *= k == 0 ? f->root[0] : 1.0;
 }
 
 ALWAYS void forward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
@@ -146,6 +228,33 @@ ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *
     }
 }
 
+/// Two rows at a time, the first of which is 0 in x while the vectors read it.
+static void backward_whole(const ltl_parts *f, double *x) {
+    const int32_t n = f->n;
+    x[0] *= n % 2 == 1 ? f->root[0] : 1.0;
+    for (int32_t k = n % 2; k < n; k += 2) {
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row + f->stride, own = x[k];
+        part4 sum = {0.0}, more = {0.0};
+        double rest = 0.0, over = 0.0;
+        int32_t i = 0;
+        x[k] = 0.0;
+        for (; i < k && i + 4 <= n; i += 4) {
+            const part4 y = at4(x + i);
+            sum += at4(row + i) * y;
+            more += at4(next + i) * y;
+        }
+        for (; i < k; i++) {
+            rest += row[i] * x[i];
+            over += next[i] * x[i];
+        }
+        rest += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        over += (more[0] + more[1]) + (more[2] + more[3]);
+        x[k] = own * f->root[k] - rest * f->inverse[k];
+        over += next[k] * x[k];
+        x[k + 1] = x[k + 1] * f->root[k + 1] - over * f->inverse[k + 1];
+    }
+}
+
 ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
     const double *v = f->v, *inverse = f->inverse, *root = f->root;
     const int32_t n = f->n, *parent = f->parent, *run = f->run;
@@ -171,6 +280,9 @@ ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t
 #define SOLVE(name)                                                                      \
     static void name(const ltl_parts *f, int32_t columns, double *x, int32_t stride_x) { \
         size_t d = (size_t)stride_x;                                                     \
+        for (; columns > 0 && f->n <= STN_LTL_WHOLE; columns--, x += d) {                \
+            name##_whole(f, x);                                                          \
+        }                                                                                \
         for (; columns >= 4; columns -= 4, x += 4 * d) {                                 \
             name##_some(f, 4, x, d);                                                     \
         }                                                                                \
@@ -185,6 +297,42 @@ ALWAYS void backward_some(const ltl_parts *f, int32_t columns, double *x, size_t
 SOLVE(forward)
 SOLVE(backward)
 
+/// Zeros of any sign in the lanes of a dof: a branch that does not move the contact.
+ALWAYS bool is_unmoved(const double *x) {
+    const bits *b = (const bits *)x;
+    return (b[0] | b[1] | b[2]) << 1 == 0;
+}
+
+ALWAYS int32_t half_whole(const ltl_parts *f, part4 *lanes, int32_t *dofs) {
+    int32_t count = 0, k = f->n - 1;
+    for (; k > 0; k -= 2) { // two rows at a time
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
+        const part4 t = lanes[k] * f->inverse[k], left = lanes[k - 1] - t * row[k - 1];
+        lanes[k - 1] = left;
+        const bool moved = !is_unmoved((const double *)&lanes[k]), before = !is_unmoved((const double *)&lanes[k - 1]);
+        if (!moved && !before) {
+            continue;
+        }
+        const part4 u = left * f->inverse[k - 1];
+        for (int32_t i = 0; i < k - 1; i++) {
+            if (row[i] != 0.0 || next[i] != 0.0) {
+                lanes[i] = lanes[i] - t * row[i] - u * next[i];
+            }
+        }
+        lanes[k] *= f->root[k];
+        lanes[k - 1] = left * f->root[k - 1];
+        dofs[count] = k;
+        count += moved;
+        dofs[count] = k - 1;
+        count += before;
+    }
+    if (k == 0 && !is_unmoved((const double *)lanes)) {
+        lanes[0] *= f->root[0];
+        dofs[count++] = 0;
+    }
+    return count;
+}
+
 /// Forward of the three rows of J side by side.
 static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dofs) {
     const double *v = f->v, *inverse = f->inverse, *root = f->root;
@@ -195,9 +343,11 @@ static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dof
     for (int32_t k = 0; k < n; k++) {
         lanes[k] = (part4){J[k], J[n + k], J[2 * n + k], 0.0};
     }
+    if (n <= STN_LTL_WHOLE) {
+        return half_whole(f, lanes, dofs);
+    }
     for (int32_t k = n - 1; k >= 0; k--) {
-        const bits *b = (const bits *)(X + 4 * (size_t)k);
-        if ((b[0] | b[1] | b[2]) << 1 == 0) { // zeros of any sign: a branch that does not move the contact
+        if (is_unmoved(X + 4 * (size_t)k)) {
             continue;
         }
         part4 y = lanes[k], t = y * inverse[k];

@@ -4,6 +4,8 @@
 
 #include <stiction/matrix.h>
 
+#include "base/kernels.h"
+
 int64_t stn_matrix_value_count(const stn_matrix *a) {
     switch (a->form) {
     case STN_MATRIX_ZERO:
@@ -16,29 +18,6 @@ int64_t stn_matrix_value_count(const stn_matrix *a) {
         return (int64_t)a->node_size * a->node_size * a->row_start[a->node_count];
     }
     return 0;
-}
-
-// A free body: six columns added in registers.
-static void dense6_mul_add(const double *restrict a, double s, const double *restrict x, double *restrict y) {
-    double sum[6] = {0.0};
-    for (int32_t j = 0; j < 6; j++) { // symmetric: row j is column j
-        for (int32_t i = 0; i < 6; i++) {
-            sum[i] += x[j] * a[6 * j + i];
-        }
-    }
-    for (int32_t i = 0; i < 6; i++) {
-        y[i] += s * sum[i];
-    }
-}
-
-static void dense_mul_add(int32_t n, const double *restrict a, double s, const double *restrict x, double *restrict y) {
-    for (int32_t j = 0; j < n; j++) {
-        const double *column = a + (size_t)n * (size_t)j;
-        double factor = s * x[j];
-        for (int32_t i = 0; i < n; i++) {
-            y[i] += factor * column[i];
-        }
-    }
 }
 
 /// m: a->node_size, known to the compiler where it is written as a number.
@@ -73,11 +52,7 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
         }
         break;
     case STN_MATRIX_DENSE:
-        if (a->n == 6) {
-            dense6_mul_add(a->values, s, x, y);
-        } else {
-            dense_mul_add(a->n, a->values, s, x, y);
-        }
+        row_kernels_choose()->mul_add(a->n, a->values, s, x, NULL, y);
         break;
     case STN_MATRIX_NODAL:
         if (a->node_size == 3) {
@@ -148,18 +123,13 @@ static bool holds(const stn_matrix *a, const stn_matrix *b) {
     return all;
 }
 
-static void add_values(int64_t count, double s, const double *restrict from, double *restrict to) {
-    for (int64_t i = 0; i < count; i++) {
-        to[i] += s * from[i];
-    }
-}
-
 stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     if (!holds(a, b)) {
         return STN_ERR_ARGUMENT;
     }
+    void (*add)(int64_t, double, const double *, double *) = row_kernels_choose()->add_scaled;
     if (b->form == STN_MATRIX_DENSE) {
-        add_values(stn_matrix_value_count(a), s, b->values, a->values);
+        add(stn_matrix_value_count(a), s, b->values, a->values);
     }
     const int32_t m = a->node_size;
     for (int32_t i = 0; b->form == STN_MATRIX_DIAGONAL && i < a->n; i++) {
@@ -170,7 +140,7 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     }
     for (int32_t i = 0; b->form == STN_MATRIX_NODAL && i < b->node_count; i++) {
         for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
-            add_values(m * m, s, b->values + (size_t)(m * m) * (size_t)e, nodal_block(a, i, b->column[e]));
+            add(m * m, s, b->values + (size_t)(m * m) * (size_t)e, nodal_block(a, i, b->column[e]));
         }
     }
     return STN_OK;

@@ -190,4 +190,100 @@ static void backward(int32_t n, const double *l, int32_t stride, int32_t columns
     }
 }
 
-const row_kernels KERNEL_NAME(row_kernels) = {cholesky, forward, backward};
+/// y += s A (x - x0), from columns of A one vector or four at a time: its rows serve as columns.
+ALWAYS void mul_add_of(int32_t n, const double *a, double s, const double *x, const double *x0, double *y) {
+    int32_t c = 0;
+    for (; c + 4 * W <= n; c += 4 * W) {
+        const double *row = a + c;
+        vec sum0 = {0.0}, sum1 = {0.0}, sum2 = {0.0}, sum3 = {0.0};
+        for (int32_t j = 0; j < n; j++, row += n) {
+            double d = x0 != NULL ? x[j] - x0[j] : x[j];
+            sum0 += load_loose(row) * d;
+            sum1 += load_loose(row + W) * d;
+            sum2 += load_loose(row + 2 * W) * d;
+            sum3 += load_loose(row + 3 * W) * d;
+        }
+        store_loose(y + c, load_loose(y + c) + sum0 * s);
+        store_loose(y + c + W, load_loose(y + c + W) + sum1 * s);
+        store_loose(y + c + 2 * W, load_loose(y + c + 2 * W) + sum2 * s);
+        store_loose(y + c + 3 * W, load_loose(y + c + 3 * W) + sum3 * s);
+    }
+    for (; c + W <= n; c += W) {
+        const double *row = a + c;
+        vec sum = {0.0};
+        for (int32_t j = 0; j < n; j++, row += n) {
+            sum += load_loose(row) * (x0 != NULL ? x[j] - x0[j] : x[j]);
+        }
+        store_loose(y + c, load_loose(y + c) + sum * s);
+    }
+    for (; c + 2 <= n; c += 2) {
+        const double *row = a + c;
+        part2 sum = {0.0};
+        for (int32_t j = 0; j < n; j++, row += n) {
+            sum += *(const part2 *)row * (x0 != NULL ? x[j] - x0[j] : x[j]);
+        }
+        *(part2 *)(y + c) += sum * s;
+    }
+    for (double sum = 0.0; c < n; y[c++] += s * sum) {
+        for (int32_t j = 0; j < n; j++) {
+            sum += a[(size_t)j * (size_t)n + (size_t)c] * (x0 != NULL ? x[j] - x0[j] : x[j]);
+        }
+    }
+}
+
+static void mul_add(int32_t n, const double *a, double s, const double *x, const double *x0, double *y) {
+    if (n == 6 && x0 == NULL) { // a free body
+        mul_add_of(6, a, s, x, NULL, y);
+    } else if (n == 6) {
+        mul_add_of(6, a, s, x, x0, y);
+    } else if (x0 == NULL) {
+        mul_add_of(n, a, s, x, NULL, y);
+    } else {
+        mul_add_of(n, a, s, x, x0, y);
+    }
+}
+
+static void add_scaled(int64_t count, double s, const double *x, double *y) {
+    int64_t i = 0;
+    for (; i + W <= count; i += W) {
+        store_loose(y + i, load_loose(y + i) + load_loose(x + i) * s);
+    }
+    for (; i < count; i++) {
+        y[i] += x[i] * s;
+    }
+}
+
+static void three_mul_add(int32_t n, const double *J, const double *x, double *y) {
+    const double *a = J, *b = J + n, *c = b + n;
+    vec sum0 = {0.0}, sum1 = {0.0}, sum2 = {0.0};
+    int32_t i = 0;
+    for (; i + W <= n; i += W) {
+        const vec z = load_loose(x + i);
+        sum0 += load_loose(a + i) * z;
+        sum1 += load_loose(b + i) * z;
+        sum2 += load_loose(c + i) * z;
+    }
+    double s0 = sum_of(sum0), s1 = sum_of(sum1), s2 = sum_of(sum2);
+    for (; i < n; i++) {
+        s0 += a[i] * x[i];
+        s1 += b[i] * x[i];
+        s2 += c[i] * x[i];
+    }
+    y[0] += s0;
+    y[1] += s1;
+    y[2] += s2;
+}
+
+static void three_transposed_add(int32_t n, const double *J, const double g[3], double *y) {
+    const double *a = J, *b = J + n, *c = b + n;
+    int32_t i = 0;
+    for (; i + W <= n; i += W) {
+        store_loose(y + i, load_loose(y + i) + load_loose(a + i) * g[0] + load_loose(b + i) * g[1] + load_loose(c + i) * g[2]);
+    }
+    for (; i < n; i++) {
+        y[i] = y[i] + a[i] * g[0] + b[i] * g[1] + c[i] * g[2];
+    }
+}
+
+const row_kernels KERNEL_NAME(row_kernels) = {cholesky,   forward,       backward,            mul_add,
+                                              add_scaled, three_mul_add, three_transposed_add};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energies and momentum. With p, L the momenta at a tree's reference point O: about the world's origin L + O x p.
-#include "dynamics/kinematics.h"
+#include "dynamics/tree_kernels.h"
 
 static const stn_spatial ZERO = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
 
@@ -30,10 +30,10 @@ double stn_kinetic_energy(const stn_kinematics *kinematics) {
     const stn_model *model = kinematics->model;
     const kinematics_object *k = kinematics_object_of(kinematics);
     double twice = 0.0;
+    for (int32_t t = 0; t < model_object_of(model)->articulated_count; t++) {
+        twice += k->kernels->twice_kinetic(k, &model->trees[t]);
+    }
     for (int32_t i = 1; i < model->body_count; i++) {
-        const stn_spatial *v = &kinematics->body_velocity[i];
-        stn_spatial p = inertia_apply(&k->inertia[i], v);
-        twice += spatial_dot(&p, v);
         double rotor = model->joints[k->plan[i].joint].reflected_inertia;
         for (int32_t j = 0; rotor > 0.0 && j < k->plan[i].nv; j++) {
             double rate = kinematics->v[k->plan[i].v + j];

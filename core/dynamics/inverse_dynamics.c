@@ -65,82 +65,19 @@ void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_ve
         tau[4] = F.angular.y;
         tau[5] = F.angular.z;
     } else {
-        const stn_bias_of own = {kinematics->body_velocity, kinematics->bias};
-        k->kernels->inverse_dynamics(k, t, gravity, acceleration, own, scratch, tau);
+        k->kernels->inverse_dynamics(k, t, gravity, acceleration, scratch, tau);
     }
-}
-
-/// C(v, w) of a joint's own bias, which is quadratic in the joint's velocities.
-static stn_spatial own_polar(const joint_kind *kind, const joint_state *at_joint, int32_t nv, const double *v,
-                             const double *w) {
-    double middle[6];
-    stn_spatial own = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, part = own;
-    for (int32_t j = 0; j < nv; j++) {
-        middle[j] = 0.5 * (v[j] + w[j]);
-    }
-    const struct {
-        const double *v;
-        double weight;
-    } looks[] = {{middle, 2.0}, {v, -0.5}, {w, -0.5}};
-    for (int32_t i = 0; i < STN_COUNT(looks); i++) {
-        kind->own_bias(at_joint, looks[i].v, &part);
-        spatial_add_to(&own, looks[i].weight, &part);
-    }
-    return own;
-}
-
-/// a x b + c x d, halved: of velocities that cross.
-static stn_vec3 half_crosses(stn_vec3 a, stn_vec3 b, stn_vec3 c, stn_vec3 d) {
-    return stn_vec3_scale(0.5, stn_vec3_add(stn_vec3_cross(a, b), stn_vec3_cross(c, d)));
 }
 
 void stn_inverse_dynamics_polar(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *w,
                                 const double *acceleration, stn_spatial *scratch, double *tau) {
-    const stn_model *model = kinematics->model;
-    const stn_tree *t = &model->trees[tree];
+    const kinematics_object *k = kinematics_object_of(kinematics);
+    const stn_tree *t = &kinematics->model->trees[tree];
     if (t->kind == STN_TREE_NODAL) {
         nodal(kinematics, t, gravity, kinematics->v + t->v_start, w, acceleration, tau);
-        return;
+    } else {
+        k->kernels->inverse_dynamics_polar(k, t, gravity, w, acceleration, scratch, tau);
     }
-    const kinematics_object *k = kinematics_object_of(kinematics);
-    const double *v = kinematics->v + t->v_start;
-    const stn_spatial zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    stn_spatial *W = scratch, *c = W + model->body_count + 1; // of the bodies: velocity from w, bias C(v, w)
-    for (int32_t i = t->body_start; i < t->body_start + t->body_count; i++) {
-        const body_plan *plan = &k->plan[i];
-        if (plan->type == STN_JOINT_KINEMATIC) {
-            W[i] = kinematics->body_velocity[i];
-            c[i] = kinematics->bias[i];
-            continue;
-        }
-        const stn_spatial *S = kinematics->motion + plan->v;
-        stn_spatial Sv = zero, Sw = zero;
-        for (int32_t j = 0; j < plan->nv; j++) {
-            spatial_add_to(&Sv, v[plan->dof + j], &S[j]);
-            spatial_add_to(&Sw, w[plan->dof + j], &S[j]);
-        }
-        const stn_spatial *up = plan->parent > 0 ? &kinematics->body_velocity[plan->parent] : &zero;
-        const stn_spatial *W_up = plan->parent > 0 ? &W[plan->parent] : &zero;
-        c[i] = plan->parent > 0 ? c[plan->parent] : zero;
-        c[i].angular = stn_vec3_add(c[i].angular, half_crosses(up->angular, Sw.angular, W_up->angular, Sv.angular));
-        c[i].linear = stn_vec3_add(c[i].linear, half_crosses(up->angular, Sw.linear, W_up->angular, Sv.linear));
-        c[i].linear = stn_vec3_add(c[i].linear, half_crosses(up->linear, Sw.angular, W_up->linear, Sv.angular));
-        const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
-        if (plan->free_root) {
-            c[i].linear = stn_vec3_add(c[i].linear, half_crosses(Sv.linear, Sw.angular, Sw.linear, Sv.angular));
-        } else if (kind->own_bias != NULL) {
-            const stn_joint *joint = &model->joints[plan->joint];
-            const joint_state at_joint = {joint, stn_pose_mul(&kinematics->body_pose[plan->parent], &joint->origin),
-                                          kinematics->q + plan->q,
-                                          stn_vec3_sub(kinematics->body_pose[i].position, kinematics->reference[tree])};
-            const stn_spatial own = own_polar(kind, &at_joint, plan->nv, v + plan->dof, w + plan->dof);
-            spatial_add_to(&c[i], 1.0, &own);
-        }
-        W[i] = *W_up;
-        spatial_add_to(&W[i], 1.0, &Sw);
-    }
-    const stn_bias_of polar = {W, c};
-    k->kernels->inverse_dynamics(k, t, gravity, acceleration, polar, c + model->body_count + 1, tau);
 }
 
 // --------------------------------------------------------------------------------------- efforts against gravity

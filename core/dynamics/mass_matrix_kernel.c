@@ -120,6 +120,16 @@ ALWAYS void fill_block(int32_t count, const mass_block *block, const stn_spatial
     }
 }
 
+/// Nothing couples the dofs of a block with those behind its end.
+static void clear_block(const mass_block *block, size_t n, double *M) {
+    const size_t row = (size_t)block->row, count = (size_t)block->count, end = (size_t)block->end;
+    for (size_t r = row; r < row + count; r++) {
+        for (size_t c = end; c < n; c++) {
+            M[r * n + c] = M[c * n + r] = 0.0;
+        }
+    }
+}
+
 /// I^c of every body and with it the forces of its joint.
 static void store_forces(const kinematics_object *k, const stn_tree *tree, double *rows, size_t stride) {
     int32_t begin = tree->body_start;
@@ -141,9 +151,9 @@ void KERNEL_NAME(mass_matrix)(const kinematics_object *k, int32_t tree, double *
     size_t stride, n = (size_t)t->nv;
     double *rows = force_rows_of(k, tree, &stride);
     store_forces(k, t, rows, stride);
-    memset(M, 0, n * n * sizeof *M);
     for (int32_t b = k->block_start[tree + 1] - 1; b >= k->block_start[tree]; b--) { // last written first read
         const mass_block *block = &k->blocks[b];
+        clear_block(block, n, M);
         switch (block->count) {
         case 1:
             fill_block(1, block, S, rows, stride, n, M);

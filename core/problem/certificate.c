@@ -140,6 +140,10 @@ static stn_status certify_scaled(certification *s, stn_error *err) {
 static stn_status certify_law(certification *s, stn_error *err) {
     const stn_problem *p = s->p;
     const double *gamma = s->gamma;
+    if (p->constraint_count == 0) {
+        s->out.law_residual = 0.0;
+        return STN_OK;
+    }
     double *answer = STN_ARENA(s->scratch, p->row_count, double);
     if (answer == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
@@ -399,8 +403,9 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
             double coulomb = stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed;
             ncp = worst(ncp, coulomb);
             ccp = worst(ccp, relaxed);
-            if (parts != NULL) {
-                parts->map[i] = own_map(problem, parts->formulation, k, u, own);
+            if (parts != NULL) { // the relaxation is what two of them ask
+                const bool same = parts->formulation == STN_CCP || parts->formulation == STN_REGULARIZED;
+                parts->map[i] = same ? relaxed : own_map(problem, parts->formulation, k, u, own);
             }
         }
         c->natural_ncp = sqrt(ncp);

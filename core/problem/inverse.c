@@ -14,13 +14,12 @@
 #include "problem/jacobian.h"
 
 #define SINGULAR_PIVOT 1e-13
-enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
-
 typedef struct tree_factor {
     stn_matrix_form form;
     int32_t n, node_size;
     int32_t singular; // the first dof at which the matrix is, -1: none; the factor is then that of A + proximal D
     int32_t nodal;    // index into the cache
+    bool made;        // since inverse_begin
     bool left;        // nodal: not factored
     bool branched;    // dense: L^T L, kept by ltl
     /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n). Nodal, of a scale:
@@ -156,7 +155,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
         f->singular = inverse->body->factor(values, SINGULAR_PIVOT, f->values);
     } else {
         f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
-        f->branched = n >= BRANCHED_DOFS && stn_ltl_analyse(&f->ltl, values, n);
+        f->branched = n <= STN_LTL_WHOLE || stn_ltl_analyse(&f->ltl, values, n);
         if (f->branched) {
             f->singular = stn_ltl_factor(&f->ltl, values, n, SINGULAR_PIVOT);
             return STN_OK;
@@ -261,7 +260,7 @@ static stn_status judge_singular(stn_inverse *inverse, int32_t tree, stn_error *
     return STN_OK;
 }
 
-stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, stn_error *err) {
+stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_error *err) {
     inverse->problem = problem;
     inverse->fault[0] = inverse->fault[1] = -1;
     inverse->singular = inverse->scaled = false;
@@ -274,16 +273,39 @@ stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, 
     stn_status status = reserve(inverse, problem->tree_count, needed, err);
     double *values = inverse->values;
     for (int32_t t = 0; status == STN_OK && t < problem->tree_count; t++) {
-        const stn_matrix *a = &problem->trees[t].A;
-        tree_factor *f = &inverse->trees[t];
-        f->values = values;
-        values += values_needed(a);
-        status = factor_matrix(inverse, a, f, err);
-        inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
-        if (status == STN_OK && f->singular >= 0) {
-            inverse->singular = true;
-            status = judge_singular(inverse, t, err);
-        }
+        inverse->trees[t].values = values;
+        inverse->trees[t].made = false;
+        values += values_needed(&problem->trees[t].A);
+    }
+    return status;
+}
+
+static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
+    const stn_matrix *a = &inverse->problem->trees[t].A;
+    tree_factor *f = &inverse->trees[t];
+    stn_status status = factor_matrix(inverse, a, f, err);
+    inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
+    if (status == STN_OK && f->singular >= 0) {
+        inverse->singular = true;
+        status = judge_singular(inverse, t, err);
+    }
+    f->made = status == STN_OK;
+    return status;
+}
+
+bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x) {
+    const tree_factor *f = &inverse->trees[tree];
+    if ((!f->made && make_factor(inverse, tree, NULL) != STN_OK) || f->singular >= 0) {
+        return false;
+    }
+    stn_inverse_apply(inverse, tree, 1, x);
+    return true;
+}
+
+stn_status inverse_finish(stn_inverse *inverse, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t t = 0; status == STN_OK && t < inverse->problem->tree_count; t++) {
+        status = inverse->trees[t].made ? STN_OK : make_factor(inverse, t, err);
     }
     if (status == STN_OK && inverse->scaled) {
         status = stn_inverse_set_scale(inverse, NULL, err);
@@ -292,6 +314,15 @@ stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, 
         inverse->problem = NULL;
     }
     return status;
+}
+
+stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, stn_error *err) {
+    stn_status status = inverse_begin(inverse, problem, err);
+    if (status != STN_OK) {
+        inverse->problem = NULL;
+        return status;
+    }
+    return inverse_finish(inverse, err);
 }
 
 void inverse_leave_nodal(stn_inverse *inverse, bool leave) {

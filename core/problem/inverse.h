@@ -9,6 +9,13 @@
 #include "base/kernels.h"
 #include "base/ltl.h"
 
+/// stn_inverse_factor in two halves: all is made ready for the forms and sizes of the problem's A, and what is not
+/// factored yet is factored.
+stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_error *err);
+stn_status inverse_finish(stn_inverse *inverse, stn_error *err);
+/// Between them: x = A_t^-1 x of a tree whose A is complete. False: A_t has no inverse, which inverse_finish will say.
+bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x);
+
 /// The matrices that inverse masses are taken from, by the same functions: half, branched, body. Nodal trees have a
 /// half here: that of their diagonal blocks.
 const stn_inverse *inverse_scale(const stn_inverse *inverse);

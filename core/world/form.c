@@ -5,12 +5,22 @@
 #include "problem/inverse.h"
 #include "world/world.h"
 
+/// stn_formed.solve.
+static bool solve_formed(void *core, int32_t tree, double *x) {
+    return inverse_solve(core, tree, x);
+}
+
 static stn_status run_integrator(const step_setup *setup, const state_view *state, step_frame *frame,
                                  step_services *services, const stn_matrix **scale, stn_error *err) {
     const stn_model *model = setup->model;
     stn_problem *p = &frame->problem;
     for (int32_t t = 0; t < model->tree_count; t++) {
         memset(frame->A[t].values, 0, (size_t)stn_matrix_value_count(&frame->A[t]) * sizeof(double));
+        p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};
+    }
+    stn_status status = inverse_begin(services->inverse, p, err);
+    if (status != STN_OK) {
+        return status;
     }
     if (state->sizes.integrator_bytes > 0) {
         memcpy(frame->integrator_next, state->integrator_memory, state->sizes.integrator_bytes);
@@ -29,6 +39,8 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         .force_theta = 1.0,
         .force_theta_vq = 1.0,
         .relaxation_time = frame->dt,
+        .solve = solve_formed,
+        .core = services->inverse,
     };
     const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_error said = {0};
@@ -37,7 +49,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     }
     frame->bias_rule = formed.bias_rule;
     frame->place.plugin = integrator;
-    stn_status status =
+    status =
         integrator->desc->ops.integrator->form(integrator->self, &view, frame->integrator_next, &formed, &said);
     if (status < 0) {
         return stn_fail(err, status, "integrator %s: %s", integrator->desc->id, said.text);
@@ -60,9 +72,6 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     frame->exact_contacts = formed.exact_contacts;
     frame->singular_by = formed.singular_by;
     *scale = formed.scale;
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};
-    }
     return STN_OK;
 }
 
@@ -76,7 +85,7 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
     const bool unfactored = stn_setup_integrator_solves(setup) ||
                             stn_solver_takes_unfactored(setup->plugin[STN_KIND_SOLVER]->desc->ops.solver);
     inverse_leave_nodal(services->inverse, unfactored && scale == NULL && !stn_plugin_says(plugin, "quasistatic"));
-    stn_status status = stn_inverse_factor(services->inverse, p, err);
+    stn_status status = inverse_finish(services->inverse, err);
     int32_t tree, dof;
     if (status != STN_OK) {
         if (stn_inverse_fault(services->inverse, &tree, &dof)) {

@@ -95,10 +95,12 @@ STN_API void stn_cholesky_backward(int32_t n, const double *l, int32_t stride, i
 /// is zero unless dof i carries j or j carries i, and its dofs are numbered depth first: then l_ij is zero where a_ij
 /// is, so that branches cost nothing to each other [featherstone-2005]. Which dofs carry which is read from the zeros
 /// of A; a full matrix costs what it costs in any order. The arrays belong to the caller; what they hold is private.
+/// Up to STN_LTL_WHOLE rows a matrix need not be analysed, and has no shape: its zeros are passed over as they come.
+enum { STN_LTL_WHOLE = 32 };
 typedef struct stn_ltl {
     int32_t n;      // rows
     double *values; // (STN_LTL_VALUES(n))
-    int32_t *shape; // (2 n)
+    int32_t *shape; // (2 n); not read up to STN_LTL_WHOLE rows
 } stn_ltl;
 /// Room that stn_ltl.values needs for n rows [doubles], and the distance of two rows in it.
 #define STN_LTL_STRIDE(n) (((n) + 7) / 4 * 4)

@@ -100,6 +100,10 @@ typedef struct stn_formed {
     bool exact_contacts;
     /// The setting that makes A singular. The refusal by a solver begins with this static text. Preset to NULL.
     const char *singular_by;
+    /// solve(core, t, x): x (n_t) = A_t^-1 x of an articulated tree whose A is complete. The step keeps the factor that
+    /// the first call makes: A_t must not change from then on. False: A_t has no inverse; the core says so after form.
+    bool (*solve)(void *core, int32_t tree, double *x);
+    void *core;
 } stn_formed;
 
 /// What an integrator does; plugin kind "integrator".

@@ -17,8 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <stiction/factor.h>
-
 #include "common/broyden.h"
 
 enum { MAX_ITERATIONS = 20 };
@@ -27,10 +25,8 @@ static const double TOLERANCE = 1e-10; // of the largest momentum or impulse; th
 typedef struct turning {
     const stn_integrator_view *view;
     int32_t tree, start, n;
-    const stn_matrix *A;
+    const stn_formed *formed;
     broyden newton;
-    stn_ltl ltl; // factor of A where the tree has branches
-    bool branched;
     double *bias, *dv, *v_star, *m, *known; // (n)
     stn_spatial *scratch;
 } turning;
@@ -48,12 +44,11 @@ bool turning_tree_is(const stn_model *model, const stn_tree *tree) {
     return turns;
 }
 
-enum { SMALL = 24 };                // trees whose branches are not worth the while
 enum { VECTORS = 6, SPATIALS = 3 }; // spatials: of each body, and one more
 
 size_t turning_tree_room(const stn_model *model, const stn_tree *tree) {
     const size_t n = (size_t)tree->nv, spatials = SPATIALS * ((size_t)model->body_count + 1);
-    return 6 * spatials + STN_LTL_VALUES(n) + n * (1 + VECTORS + MAX_ITERATIONS + 1); // the shape takes n
+    return 6 * spatials + n * (VECTORS + MAX_ITERATIONS + 1);
 }
 
 static void take_room(turning *w, double *room) {
@@ -63,45 +58,31 @@ static void take_room(turning *w, double *room) {
     for (int32_t i = 0; i < VECTORS; i++, room += w->n) {
         *vectors[i] = room;
     }
-    w->ltl = (stn_ltl){w->n, room, (int32_t *)(void *)(room + STN_LTL_VALUES(w->n))};
-    w->newton.factor = room; // instead
-    w->newton.steps = room + STN_LTL_VALUES(w->n) + w->n;
+    w->newton.steps = room;
 }
 
-/// False: A is not positive definite.
-static bool factor_mass(turning *w) {
-    w->branched = w->n > SMALL && stn_ltl_analyse(&w->ltl, w->A->values, w->n);
-    if (w->branched) {
-        return stn_ltl_factor(&w->ltl, w->A->values, w->n, 0.0) < 0;
-    }
-    memcpy(w->newton.factor, w->A->values, (size_t)w->n * (size_t)w->n * sizeof(double));
-    return stn_cholesky(w->n, w->newton.factor, w->n) < 0;
-}
-
-/// Newton's step for the residual m.
+/// Newton's step for the residual m. NULL: A has no inverse.
 static const double *take_step(turning *w, int32_t iteration) {
-    if (!w->branched) {
-        return broyden_step(&w->newton, iteration, w->m);
-    }
     double *step = w->newton.steps + (size_t)iteration * (size_t)w->n;
     for (int32_t i = 0; i < w->n; i++) {
         step[i] = -w->m[i];
     }
-    stn_ltl_forward(&w->ltl, 1, step, w->n);
-    stn_ltl_backward(&w->ltl, 1, step, w->n);
-    return broyden_update(&w->newton, iteration);
+    return w->formed->solve(w->formed->core, w->tree, step) ? broyden_update(&w->newton, iteration) : NULL;
 }
 
 /// m = A dv - known + dt bias.
 static void find_residual(turning *w) {
+    const double dt = w->view->dt, *bias = w->bias, *known = w->known;
+    double *restrict m = w->m;
     for (int32_t i = 0; i < w->n; i++) {
-        w->m[i] = w->view->dt * w->bias[i] - w->known[i];
+        m[i] = dt * bias[i] - known[i];
     }
-    stn_matrix_mul_add(w->A, 1.0, w->dv, w->m);
+    stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->dv, w->m);
 }
 
-/// The bias. False: it does not end, as in turns of radians in a step; `relative` is then what is left.
-static bool solve(turning *w, double *relative) {
+/// The bias. STN_NOT_CONVERGED: it does not end, as in turns of radians in a step; `relative` is then what is left.
+/// STN_ERR_NUMERIC: A has no inverse.
+static stn_status solve(turning *w, double *relative) {
     const stn_integrator_view *view = w->view;
     const stn_tree *tree = &view->model->trees[w->tree];
     double mass = 0.0, residual = INFINITY;
@@ -110,7 +91,7 @@ static bool solve(turning *w, double *relative) {
     }
     // the largest of what must balance: the momentum, and gravity's impulse on the whole, held or not
     memset(w->m, 0, (size_t)w->n * sizeof(double));
-    stn_matrix_mul_add(w->A, 1.0, view->v + w->start, w->m);
+    stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, view->v + w->start, w->m);
     double size = fmax(broyden_norm(&w->newton, w->m), broyden_norm(&w->newton, w->known));
     size = fmax(size, view->dt * stn_vec3_norm(view->gravity) * sqrt(mass));
     double small = TOLERANCE * size;
@@ -118,33 +99,39 @@ static bool solve(turning *w, double *relative) {
     find_residual(w);
     for (int32_t iteration = 0; iteration < MAX_ITERATIONS && residual > small; iteration++) {
         const double *step = take_step(w, iteration);
+        if (step == NULL) {
+            return STN_ERR_NUMERIC;
+        }
+        const double *v0 = view->v + w->start;
+        double *restrict dv = w->dv, *restrict v_star = w->v_star;
         for (int32_t i = 0; i < w->n; i++) {
-            w->dv[i] += step[i];
-            w->v_star[i] = view->v[w->start + i] + w->dv[i];
+            dv[i] += step[i];
+            v_star[i] = v0[i] + dv[i];
         }
         stn_inverse_dynamics_polar(view->kinematics, w->tree, view->gravity, w->v_star, NULL, w->scratch, w->bias);
         find_residual(w);
         residual = broyden_norm(&w->newton, w->m);
     }
     *relative = residual / size;
-    return residual <= small;
+    return residual <= small ? STN_OK : STN_NOT_CONVERGED;
 }
 
-static void set_impulse(const turning *w, double *impulse) {
+static void set_impulse(const turning *w, double *restrict impulse) {
+    const double dt = w->view->dt, *bias = w->bias;
     for (int32_t i = 0; i < w->n; i++) {
-        impulse[i] = -w->view->dt * w->bias[i];
+        impulse[i] = -dt * bias[i];
     }
 }
 
 stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *room,
                                 double *impulse, stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
-    turning w = {.view = view, .tree = t, .start = tree->v_start, .n = tree->nv, .A = &formed->A[t]};
+    turning w = {.view = view, .tree = t, .start = tree->v_start, .n = tree->nv, .formed = formed};
     w.newton.n = w.n;
     take_room(&w, room);
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
     set_impulse(&w, impulse);
-    // dt tau - dt^2 K v0, the factor of A, and the metric; where A is not positive definite the core will say so
+    // dt tau - dt^2 K v0, and the metric
     stn_matrix_diagonal(&view->M[t], w.newton.scale);
     for (int32_t i = 0; i < w.n; i++) {
         w.newton.scale[i] = 1.0 / sqrt(w.newton.scale[i]);
@@ -152,7 +139,11 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     }
     stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + w.start, w.known);
     double residual = 0.0;
-    if (factor_mass(&w) && !solve(&w, &residual)) {
+    const stn_status status = solve(&w, &residual);
+    if (status == STN_ERR_NUMERIC) { // the core will say so
+        return STN_OK;
+    }
+    if (status != STN_OK) {
         const stn_body *body = &view->model->bodies[tree->body_start];
         return stn_fail(err, STN_NOT_CONVERGED,
                         "group %s, tree of link %s turns too far in a step: its Coriolis forces do not converge in %d "

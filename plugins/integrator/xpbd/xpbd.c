@@ -41,7 +41,8 @@ typedef struct xpbd {
     stn_kinematics *kinematics; // of s
     stn_integrator_view view;   // of one sub-step: all that semi_implicit.h reads
     stn_forces forces;          // of that view: tau as it is at the sub-step's start
-    stn_matrix *M, *A;          // (tree_count) of articulated trees at the sub-step's start; A becomes its factor
+    stn_matrix *M, *A, *L;      // (tree_count) of articulated trees at the sub-step's start; L: Cholesky factor of A
+    bool factored;              // that of the tree at work
     stn_formed formed;          // their free impulse
     double *room;               // of semi_implicit.h
 } xpbd;
@@ -58,6 +59,21 @@ static void find_known(const stn_problem *problem, double *known) {
     }
 }
 
+/// stn_formed.solve.
+static bool solve_tree(void *core, int32_t t, double *impulse) {
+    xpbd *x = core;
+    const int32_t n = x->A[t].n;
+    if (!x->factored) {
+        memcpy(x->L[t].values, x->A[t].values, (size_t)n * (size_t)n * sizeof(double));
+        x->factored = stn_cholesky(n, x->L[t].values, n) < 0;
+    }
+    if (x->factored) {
+        stn_cholesky_forward(n, x->L[t].values, n, 1, impulse, n);
+        stn_cholesky_backward(n, x->L[t].values, n, 1, impulse, n);
+    }
+    return x->factored;
+}
+
 static stn_status make(const xpbd_config *config, const stn_integrator_view *view, const stn_problem *problem,
                        stn_solution *solution, double *reaction, xpbd *x, stn_error *err) {
     const stn_model *model = view->model;
@@ -67,6 +83,7 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
     x->known = STN_ARENA(arena, model->nv + 1, double);
     x->M = STN_ARENA_ZEROED(arena, model->tree_count + 1, stn_matrix);
     x->A = STN_ARENA_ZEROED(arena, model->tree_count + 1, stn_matrix);
+    x->L = STN_ARENA_ZEROED(arena, model->tree_count + 1, stn_matrix);
     x->kinematics = view->scratch_kinematics;
     x->forces = *view->forces;
     x->forces.tau = STN_ARENA(arena, model->nv + 1, double);
@@ -81,8 +98,10 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
     x->room = semi_implicit_room(view);
     x->formed = (stn_formed){.A = x->A,
                              .free_impulse = STN_ARENA(arena, model->nv + 1, double),
-                             .bias_rule = STN_ARENA(arena, model->tree_count + 1, stn_bias_rule)};
-    bool whole = x->q != NULL && x->moved != NULL && x->known != NULL && x->M != NULL && x->A != NULL &&
+                             .bias_rule = STN_ARENA(arena, model->tree_count + 1, stn_bias_rule),
+                             .solve = solve_tree,
+                             .core = x};
+    bool whole = x->q != NULL && x->moved != NULL && x->known != NULL && x->M != NULL && x->A != NULL && x->L != NULL &&
                  x->room != NULL && x->forces.tau != NULL && x->formed.free_impulse != NULL &&
                  x->formed.bias_rule != NULL;
     for (int32_t t = 0; t < model->tree_count && whole; t++) {
@@ -91,7 +110,9 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
             x->A[t] = problem->trees[t].A;
             x->M[t].values = STN_ARENA(arena, stn_matrix_value_count(&x->M[t]), double);
             x->A[t].values = STN_ARENA(arena, stn_matrix_value_count(&x->A[t]), double);
-            whole = x->M[t].values != NULL && x->A[t].values != NULL;
+            x->L[t] = x->A[t];
+            x->L[t].values = STN_ARENA(arena, stn_matrix_value_count(&x->A[t]), double);
+            whole = x->M[t].values != NULL && x->A[t].values != NULL && x->L[t].values != NULL;
         }
     }
     if (!whole) {
@@ -110,7 +131,7 @@ static stn_status make(const xpbd_config *config, const stn_integrator_view *vie
                      .u = solution->v,
                      .moved = x->moved,
                      .reaction = reaction,
-                     .factor = x->A};
+                     .factor = x->L};
     return STN_OK;
 }
 
@@ -128,16 +149,15 @@ static stn_status predict_tree(xpbd *x, int32_t t, stn_error *err) {
     stn_matrix_mul_add(&step->forces->D[t], 1.0, impulse, tau);
     stn_mass_matrix(x->kinematics, t, &x->M[t]);
     memset(x->A[t].values, 0, (size_t)stn_matrix_value_count(&x->A[t]) * sizeof(double));
+    x->factored = false;
     stn_status status = semi_implicit_form_tree(&x->view, t, &x->formed, x->room, err);
     if (status < 0) {
         return status;
     }
-    if (stn_cholesky(n, x->A[t].values, n) >= 0) {
+    if (!solve_tree(x, t, impulse)) {
         return stn_fail(err, STN_ERR_NUMERIC, "t = %g s: A of the tree of link %s is not positive definite",
                         step->time + x->s.t, step->model->bodies[tree->body_start].name);
     }
-    stn_cholesky_forward(n, x->A[t].values, n, 1, impulse, n);
-    stn_cholesky_backward(n, x->A[t].values, n, 1, impulse, n);
     for (int32_t i = 0; i < n; i++) {
         u[i] += impulse[i];
     }

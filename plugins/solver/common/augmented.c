@@ -180,6 +180,7 @@ STN_KERNEL_INLINE void sum_terms_6(const augmented *h, const augmented_entry *en
 STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *entry) {
     const int32_t n = h->blocks[entry->row].n, m = h->blocks[entry->column].n, ld = h->blocks[entry->column].ld;
     const bool diagonal = entry->row == entry->column;
+    const double *only = entry->term_count == 1 ? h->product + h->terms[entry->term_start].product : NULL;
     if (n == 6 && m == 6 && (entry->A == NULL || entry->A_ld == 8)) { // a body, not nodes of six dofs
         sum_terms_6(h, entry);
         return;
@@ -188,6 +189,12 @@ STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *en
         double *out = entry->values + (int64_t)i * entry->stride;
         const double *A = entry->A == NULL ? NULL : entry->A + (int64_t)i * entry->A_ld;
         int32_t end = diagonal ? i + 1 : m, j = 0;
+        if (h->dense && h->block_count == 1) { // whole vectors: what they write right of the diagonal is not read
+            end = end + 3 - (end + 3) % 4;
+        }
+        for (; j + 4 <= end && A != NULL && only != NULL; j += 4) {
+            *(v4u *)(out + j) = (v4) * (const v4u *)(A + j) + (v4) * (const v4u *)(only + (int64_t)i * ld + j);
+        }
         for (; j + 4 <= end; j += 4) {
             v4 sum = A == NULL ? (v4){0.0} : (v4) * (const v4u *)(A + j);
             for (int32_t t = 0; t < entry->term_count; t++) {

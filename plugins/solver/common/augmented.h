@@ -104,9 +104,9 @@ typedef struct augmented {
     const stn_factor_ops *ops;
     void *factor;   // borrowed from the workspace
     double *values; // dense: unknowns x stride
-    double *lower;  // dense: L
+    double *lower;  // dense: L, or the values of `ltl`
     int32_t stride;
-    bool branched; // dense, of one tree whose branches do not meet in H: its factor is `ltl`
+    bool branched; // dense, small or of one tree whose branches do not meet in H: its factor is `ltl`
     stn_ltl ltl;
 } augmented;
 

@@ -20,6 +20,30 @@ static void add_block(augmented *h, int32_t tree, int32_t dof, int32_t n) {
     h->A_size += (int64_t)n * block->ld;
 }
 
+/// The diagonal blocks of A, rows padded.
+STN_KERNEL static void fill_blocks(const augmented *h) {
+    for (int32_t b = 0; b < h->block_count; b++) {
+        const augmented_block *block = &h->blocks[b];
+        const stn_matrix *A = &h->problem->trees[block->tree].A;
+        const int64_t n = block->n, ld = block->ld;
+        double *out = h->A + block->A;
+        if (A->form == STN_MATRIX_DENSE && n == 6) {
+            copy_padded_6(6, A->values, out);
+        } else if (A->form == STN_MATRIX_DENSE) {
+            copy_padded(n, n, ld, A->values, out);
+        } else if (A->form == STN_MATRIX_NODAL) {
+            const int32_t node = b - h->tree_block[block->tree];
+            const int32_t e = stn_nodal_entry(A->row_start, A->column, node, node);
+            copy_padded(n, n, ld, A->values + n * n * e, out);
+        } else {
+            memset(out, 0, (size_t)(n * ld) * sizeof *out);
+            for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
+                out[i * ld + i] = A->values[i];
+            }
+        }
+    }
+}
+
 static stn_status pack_blocks(augmented *h, stn_error *err) {
     const stn_problem *problem = h->problem;
     stn_arena *arena = h->control->arena;
@@ -51,26 +75,7 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
         return out_of_memory(h, err);
     }
     memset(h->A + h->A_size, 0, 8 * sizeof *h->A);
-    for (int32_t b = 0; b < h->block_count; b++) {
-        const augmented_block *block = &h->blocks[b];
-        const stn_matrix *A = &problem->trees[block->tree].A;
-        const int64_t n = block->n, ld = block->ld;
-        double *out = h->A + block->A; // the diagonal block, rows padded
-        if (A->form == STN_MATRIX_DENSE && n == 6) {
-            copy_padded_6(6, A->values, out);
-        } else if (A->form == STN_MATRIX_DENSE) {
-            copy_padded(n, n, ld, A->values, out);
-        } else if (A->form == STN_MATRIX_NODAL) {
-            const int32_t node = b - h->tree_block[block->tree];
-            const int32_t e = stn_nodal_entry(A->row_start, A->column, node, node);
-            copy_padded(n, n, ld, A->values + n * n * e, out);
-        } else {
-            memset(out, 0, (size_t)(n * ld) * sizeof *out);
-            for (int64_t i = 0; i < n && A->form == STN_MATRIX_DIAGONAL; i++) {
-                out[i * ld + i] = A->values[i];
-            }
-        }
-    }
+    fill_blocks(h);
     return STN_OK;
 }
 

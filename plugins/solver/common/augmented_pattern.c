@@ -146,7 +146,7 @@ static bool has_unit_rows(const augmented *h, const augmented_cluster *cluster) 
     return true;
 }
 
-/// Branches of a lone tree: of dofs of which none carries the other H holds nothing unless A or a row couples them.
+/// Branches of a lone large tree: of dofs of which none carries the other H holds nothing unless A or a row couples them.
 static stn_status find_branches(augmented *h, stn_error *err) {
     stn_arena *arena = h->control->arena;
     const augmented_block *block = h->blocks;
@@ -188,11 +188,14 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     if (h->dense) { // entries point into one matrix of all unknowns
         h->stride = (h->nv + 7) / 8 * 8;
         size_t size = (size_t)h->nv * (size_t)h->stride + 8;
-        h->values = STN_ARENA_ZEROED(control->arena, size, double);
-        h->lower = STN_ARENA(control->arena, size, double);
+        h->values = h->block_count == 1 ? STN_ARENA(control->arena, size, double) // written whole up to the diagonal
+                                        : STN_ARENA_ZEROED(control->arena, size, double);
+        h->branched = form == AUGMENTED_AUTO && h->nv <= STN_LTL_WHOLE;
+        h->lower = STN_ARENA(control->arena, h->branched ? STN_LTL_VALUES(h->nv) : size, double);
         if (h->values == NULL || h->lower == NULL) {
             return out_of_memory(h, err);
         }
+        h->ltl = (stn_ltl){h->nv, h->lower, NULL};
         for (int32_t e = 0; e < h->entry_count; e++) {
             augmented_entry *entry = &h->entries[e];
             entry->stride = h->stride;
@@ -200,7 +203,7 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
                 h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
         }
         h->ready = true;
-        return form == AUGMENTED_AUTO ? find_branches(h, err) : STN_OK;
+        return form == AUGMENTED_AUTO && !h->branched ? find_branches(h, err) : STN_OK;
     }
     // entries are the blocks of a block matrix, in its order
     stn_arena *arena = control->arena;

@@ -110,9 +110,24 @@ void augmented_scale(const augmented *h, double *D) {
     }
 }
 
-/// y = A x for a block of ld <= 8: A is symmetric, so its rows serve as columns.
+/// y = A x for a block: A is symmetric, so its rows serve as columns, four vectors of them at a time.
 STN_KERNEL_INLINE void block_times(int32_t n, int32_t ld, const double *A, const double *x, double *y) {
-    for (int32_t c = 0; c < ld; c += 4) {
+    int32_t c = 0;
+    for (; c + 16 <= ld; c += 16) {
+        v4 sum0 = {0.0}, sum1 = {0.0}, sum2 = {0.0}, sum3 = {0.0};
+        const double *row = A + c;
+        for (int32_t i = 0; i < n; i++, row += ld) {
+            sum0 += v4_load(row) * x[i];
+            sum1 += v4_load(row + 4) * x[i];
+            sum2 += v4_load(row + 8) * x[i];
+            sum3 += v4_load(row + 12) * x[i];
+        }
+        v4_store(y + c, sum0);
+        v4_store(y + c + 4, sum1);
+        v4_store(y + c + 8, sum2);
+        v4_store(y + c + 12, sum3);
+    }
+    for (; c < ld; c += 4) {
         v4 sum = {0.0};
         for (int32_t i = 0; i < n; i++) {
             sum += v4_load(A + (int64_t)i * ld + c) * x[i];

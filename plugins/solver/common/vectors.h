@@ -36,14 +36,21 @@ STN_KERNEL_INLINE void multiply_rows(int32_t n, int32_t rows, int32_t columns, c
     }
 }
 
-/// rows x n values into rows x ld, filled up with zeros.
+/// rows x n values into rows x ld, n rounded up to 4, filled up with zeros.
 STN_KERNEL_INLINE void copy_padded(int64_t rows, int64_t n, int64_t ld, const double *values, double *out) {
     for (int64_t r = 0; r < rows; r++, values += n, out += ld) {
+        if (ld > 0) {
+            *(v4u *)(out + ld - 4) = (v4){0.0}; // what is no zero is written next
+        }
+        for (int64_t i = 0; i + 4 <= n; i += 4) {
+            *(v4u *)(out + i) = *(const v4u *)(values + i);
+        }
+        if (n >= 4) { // the last four once more
+            *(v4u *)(out + n - 4) = *(const v4u *)(values + n - 4);
+            continue;
+        }
         for (int64_t i = 0; i < n; i++) {
             out[i] = values[i];
-        }
-        for (int64_t i = n; i < ld; i++) {
-            out[i] = 0.0;
         }
     }
 }

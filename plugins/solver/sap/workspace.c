@@ -15,19 +15,25 @@ typedef struct array {
     int64_t n;
 } array;
 
-/// Several arrays of doubles in one piece: the last 8 of each and 8 beyond are zero, so that whole vectors may be read
-/// from the end.
-static bool allocate(stn_arena *arena, int32_t count, const array *arrays) {
+STN_KERNEL_INLINE void zero8(double *x) { // no call
+    *(v4u *)x = *(v4u *)(x + 4) = (v4){0.0};
+}
+
+/// Several arrays of doubles in one piece, their lengths multiples of 8: the last 8 of each and 8 beyond are zero, so
+/// that whole vectors may be read from the end.
+STN_KERNEL static bool allocate(stn_arena *arena, int32_t count, const array *arrays) {
     int64_t total = 0;
     for (int32_t i = 0; i < count; i++) {
         total += (arrays[i].n + 15) / 8 * 8; // every one begins at a whole vector
     }
     double *memory = STN_ARENA(arena, total, double);
     for (int32_t i = 0; i < count && memory != NULL; i++) {
-        int64_t n = arrays[i].n, tail = n < 8 ? n : 8;
+        int64_t n = arrays[i].n;
+        double *last = memory + (n < 8 ? 0 : n - 8);
         *arrays[i].out = memory;
-        for (int64_t k = n - tail; k < n + 8; k++) {
-            memory[k] = 0.0;
+        zero8(last);
+        if (n > 0) {
+            zero8(last + 8);
         }
         memory += (n + 15) / 8 * 8;
     }
@@ -97,11 +103,9 @@ static stn_status pack_lanes_and_lines(sap_system *s, stn_error *err) {
         return out_of_memory(err);
     }
     double *const padded[] = {s->bias, a->v, b->v, s->dv_c, s->predicted}; // padding lanes stay at velocity 0
-    for (int32_t k = 0; k < STN_COUNT(padded); k++) {
-        for (int64_t e = 0; e < 3; e++) {
-            for (int64_t i = s->batch.count; i < stride; i++) {
-                padded[k][e * stride + i] = 0.0;
-            }
+    for (int32_t k = 0; k < STN_COUNT(padded) && stride > 0; k++) {
+        for (int64_t e = 1; e < 3; e++) { // allocate did the last one
+            zero8(padded[k] + e * stride - 8);
         }
     }
     for (int32_t i = 0; i < s->batch.count; i++) {

@@ -229,6 +229,36 @@ static void row_kernels_give_the_factor_and_solve_with_it(void **state) {
     }
 }
 
+static void row_kernels_give_sums(void **state) {
+    (void)state;
+    tables table[2];
+    stn_random r = {8};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t n = 0; n <= 21; n++) {
+            double a[21 * 21], x[21], x0[21], y[22], z[22];
+            random_spd(&r, n, 1.0, a);
+            for (int32_t i = 0; i < n; i++) {
+                x[i] = random_real(&r);
+                x0[i] = random_real(&r);
+                y[i] = z[i] = random_real(&r);
+            }
+            y[n] = z[n] = 7.0; // not theirs
+            table[t].row->mul_add(n, a, -0.5, x, NULL, y);
+            table[t].row->mul_add(n, a, 2.0, x, x0, y);
+            table[t].row->add_scaled(n, 3.0, x0, y);
+            for (int32_t i = 0; i < n; i++) {
+                for (int32_t j = 0; j < n; j++) {
+                    z[i] += a[n * i + j] * (-0.5 * x[j] + 2.0 * (x[j] - x0[j]));
+                }
+                z[i] += 3.0 * x0[i];
+            }
+            for (int32_t i = 0; i <= n; i++) {
+                assert_near(y[i], z[i], 1e-12);
+            }
+        }
+    }
+}
+
 static void body_kernels_give_the_blocks_of_two_contacts(void **state) {
     (void)state;
     tables table[2];
@@ -356,6 +386,7 @@ int main(void) {
         cmocka_unit_test(panel_solves_follow_the_factor),
         cmocka_unit_test(runs_are_added_where_they_belong_and_nowhere_else),
         cmocka_unit_test(row_kernels_give_the_factor_and_solve_with_it),
+        cmocka_unit_test(row_kernels_give_sums),
         cmocka_unit_test(body_kernels_give_the_blocks_of_two_contacts),
         cmocka_unit_test(a_singular_body_is_told_by_its_row),
         cmocka_unit_test(angle_kernels_are_as_good_as_the_c_library),

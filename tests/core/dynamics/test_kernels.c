@@ -6,7 +6,8 @@
 #include "dynamics/tree_kernels.h"
 
 #define TABLE(suffix) \
-    { kinematics_##suffix, inverse_dynamics_##suffix, mass_matrix_##suffix }
+    { kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix, \
+      mass_matrix_##suffix }
 
 static const dynamics_kernels plain = TABLE(plain);
 #ifdef STN_KERNELS_X86
@@ -16,7 +17,7 @@ static const dynamics_kernels avx2 = TABLE(avx2);
 /// All that the kernels give at (q, v), in one array.
 static size_t results(stn_kinematics *k, const dynamics_kernels *kernels, const random_tree *tree, double *out) {
     const stn_model *model = k->model;
-    stn_spatial scratch[MOST_LINKS + 1];
+    stn_spatial scratch[3 * (MOST_LINKS + 2)];
     double *start = out;
     ((kinematics_object *)(void *)k)->kernels = kernels;
     stn_kinematics_update(k, tree->q, tree->v);
@@ -35,13 +36,16 @@ static size_t results(stn_kinematics *k, const dynamics_kernels *kernels, const 
         out += part->nv * part->nv;
         stn_inverse_dynamics(k, t, stn_vec3_make(0.0, 0.0, -9.81), tree->a + part->v_start, scratch, out);
         out += part->nv;
+        stn_inverse_dynamics_polar(k, t, stn_vec3_make(0.0, 0.0, -9.81), tree->a + part->v_start, NULL, scratch, out);
+        out += part->nv;
     }
+    *out++ = stn_kinetic_energy(k);
     return (size_t)(out - start);
 }
 
 static void compilations_agree_to_round_off(void **state) {
     (void)state;
-    static double a[24 * (MOST_LINKS + 1) + (7 + MOST_DOFS) * MOST_DOFS], b[STN_COUNT(a)];
+    static double a[24 * (MOST_LINKS + 1) + (8 + MOST_DOFS) * MOST_DOFS + 1], b[STN_COUNT(a)];
     static random_tree tree;
     const dynamics_kernels *other = &plain;
 #ifdef STN_KERNELS_X86
