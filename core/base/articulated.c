@@ -3,12 +3,14 @@
 #include <stiction/factor.h>
 
 #include "base/kernels.h"
+#include "base/ltl.h"
 
 static articulated_parts parts_of(const stn_articulated *f) {
     enum { WIDE = ARTICULATED_WIDE };
     const size_t n = (size_t)f->n;
     double *F = f->values, *work = F + WIDE * n, *block = work + WIDE * n, *inverse = block + 6 * WIDE * n;
-    return (articulated_parts){f->n, f->parent, f->motion, F, inverse, inverse + n, block, work};
+    double *root = inverse + n;
+    return (articulated_parts){f->n, f->parent, f->motion, F, inverse, root, block, work, root + n};
 }
 
 int32_t stn_articulated_factor(stn_articulated *f, const double *inertia, const double *extra, const double *diagonal,
@@ -37,4 +39,14 @@ void stn_articulated_mul_add(const stn_articulated *matrix, const double *inerti
                              double *y) {
     const articulated_parts p = parts_of(matrix);
     articulated_kernels_choose()->times(&p, inertia, extra, x, y);
+}
+
+int32_t articulated_half(const stn_articulated *f, const double *E, int32_t tip, double *X, int32_t *dofs) {
+    const articulated_parts p = parts_of(f);
+    return articulated_kernels_choose()->half(&p, E, tip, X, dofs);
+}
+
+int32_t articulated_half_of_rows(const stn_articulated *f, const double *J, double *X, int32_t *dofs) {
+    const articulated_parts p = parts_of(f);
+    return articulated_kernels_choose()->half_of_rows(&p, J, X, dofs);
 }

@@ -99,6 +99,63 @@ static void backward(const articulated_parts *f, int32_t columns, double *x, int
     }
 }
 
+/// The wrench that is left, E less what dofs passed have taken, is walked to the root; a lane is a row.
+static int32_t half(const articulated_parts *f, const double *E, int32_t tip, double *X, int32_t *dofs) {
+    part4 left[6];
+    int32_t count = 0;
+    memset(X, 0, 4 * (size_t)f->n * sizeof *X);
+    UNROLL
+    for (int32_t k = 0; k < 6; k++) {
+        left[k] = (part4){E[k], E[WIDE + k], E[2 * WIDE + k], 0.0};
+    }
+    for (int32_t j = tip; j >= 0; j = f->parent[j]) {
+        const double *S = f->S + WIDE * j, *F = f->F + WIDE * j;
+        part4 u = {0.0};
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            u += left[k] * S[k];
+        }
+        *(part4 *)(X + 4 * j) = u * f->root[j];
+        dofs[count++] = j;
+        u *= f->inverse[j];
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            left[k] -= u * F[k];
+        }
+    }
+    return count;
+}
+
+/// Forces that dofs passed on, six numbers of three lanes a dof, in place of the articulated inertias of the factor.
+static int32_t half_of_rows(const articulated_parts *f, const double *J, double *X, int32_t *dofs) {
+    const int32_t n = f->n;
+    int32_t count = 0;
+    double *passed = f->passed;
+    memset(X, 0, 4 * (size_t)n * sizeof *X);
+    memset(passed, 0, 24 * (size_t)n * sizeof *passed);
+    for (int32_t j = n - 1; j >= 0; j--) {
+        const double *S = f->S + WIDE * j, *F = f->F + WIDE * j;
+        part4 u = {J[j], J[n + j], J[2 * n + j], 0.0}, *p = (part4 *)(passed + 24 * j);
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            u -= p[k] * S[k];
+        }
+        if (u[0] != 0.0 || u[1] != 0.0 || u[2] != 0.0) {
+            *(part4 *)(X + 4 * j) = u * f->root[j];
+            dofs[count++] = j;
+        }
+        if (f->parent[j] >= 0) {
+            part4 *above = (part4 *)(passed + 24 * f->parent[j]);
+            u *= f->inverse[j];
+            UNROLL
+            for (int32_t k = 0; k < 6; k++) {
+                above[k] += p[k] + u * F[k];
+            }
+        }
+    }
+    return count;
+}
+
 /// response of j = P R P^T + S S^T/D, P = 1 - S F^T/D, R that of its parent:
 ///     R - S (R F)^T/D - (R F) S^T/D + S S^T (F.R F/D + 1)/D
 static void response(const articulated_parts *f) {
@@ -152,4 +209,4 @@ static void times(const articulated_parts *f, const double *inertia, const doubl
     }
 }
 
-const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward, backward, response, times};
+const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward, backward, half, half_of_rows, response, times};

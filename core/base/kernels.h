@@ -98,6 +98,7 @@ typedef struct articulated_parts {
     double *inverse, *root; // (n) 1/D, its root
     double *block;          // (n x 6 x WIDE) articulated inertias, then responses
     double *work;           // (n x WIDE)
+    double *passed;         // (n x 24)
 } articulated_parts;
 typedef struct articulated_kernels {
     /// Returns -1 or the row whose pivot D is not > max(0, singular diagonal) or not finite.
@@ -105,6 +106,11 @@ typedef struct articulated_kernels {
                       double singular);
     void (*forward)(const articulated_parts *f, int32_t columns, double *x, int32_t stride_x);
     void (*backward)(const articulated_parts *f, int32_t columns, double *x, int32_t stride_x);
+    /// X (4 n) = L^-T J^T of three rows J = E S on the way from `tip` to the root, E (3 x WIDE): four lanes a dof, t1, t2,
+    /// n, 0. dofs (n) receives those, the tip first; returns their number.
+    int32_t (*half)(const articulated_parts *f, const double *E, int32_t tip, double *X, int32_t *dofs);
+    /// The same of any rows J (3 x n); dofs are those that are pushed, from the last one down.
+    int32_t (*half_of_rows)(const articulated_parts *f, const double *J, double *X, int32_t *dofs);
     /// block of dof j = S_path A^-1 S_path^T of the way from j to the root.
     void (*response)(const articulated_parts *f);
     /// y += A x, without a factor.

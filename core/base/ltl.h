@@ -7,4 +7,8 @@
 /// The kernel of that name.
 int32_t ltl_half(const stn_ltl *factor, const double *J, double *X, int32_t *dofs);
 
+/// The kernel of that name; and of any three rows J (3 x n), whose dofs are all.
+int32_t articulated_half(const stn_articulated *factor, const double *E, int32_t tip, double *X, int32_t *dofs);
+int32_t articulated_half_of_rows(const stn_articulated *factor, const double *J, double *X, int32_t *dofs);
+
 #endif

@@ -352,13 +352,13 @@ static stn_status check_wrench(const named_constraint *named, int32_t side, stn_
                         tree->motion == NULL ? "tells no motion" : "has no such dof");
     }
     for (int32_t r = 0; r < c->rows; r++) {
-        const double *row = J->values + (size_t)r * (size_t)n, *wrench = J->wrench + 6 * (size_t)r;
+        const double *row = J->values + (size_t)r * (size_t)n, *wrench = J->wrench + 8 * (size_t)r;
         int32_t next = J->tip;
         for (int32_t i = n - 1; i >= 0; i--) {
             double value = 0.0, size = 0.0;
             for (int32_t k = 0; k < 6 && i == next; k++) {
-                value += wrench[k] * tree->motion[6 * i + k];
-                size += fabs(wrench[k] * tree->motion[6 * i + k]);
+                value += wrench[k] * tree->motion[8 * i + k];
+                size += fabs(wrench[k] * tree->motion[8 * i + k]);
             }
             next = i == next ? tree->parent[i] : next;
             if (!(fabs(row[i] - value) <= 1e-9 * size)) {

@@ -73,6 +73,7 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
         stn_matrix *A = &copy->trees[t].A;
         copy->trees[t].motion = NULL; // what only helps solvers is left out
         copy->trees[t].parent = NULL;
+        copy->trees[t].inertia = copy->trees[t].extra = NULL;
         A->values = copy_reals(&to, A->values, (size_t)stn_matrix_value_count(A));
         if (A->form == STN_MATRIX_NODAL) {
             size_t entries = A->node_count > 0 ? (size_t)A->row_start[A->node_count] : 0;

@@ -222,17 +222,16 @@ static bool add_body(const builder *b, int32_t tree, double *X) {
 // where that of every contact is.
 static bool add_branched(const builder *b, int32_t tree, const double **half, double *X) {
     const touch *first = b->list + b->start[tree], *end = b->list + b->start[tree + 1];
-    const stn_ltl *branched = inverse_branched(b->inverse, tree);
-    if (branched == NULL || !only_contacts(b, tree)) {
+    if (!inverse_branched(b->inverse, tree) || !only_contacts(b, tree)) {
         return false;
     }
     const ltl_kernels *kernels = ltl_kernels_choose();
-    const int32_t n = branched->n, count = (int32_t)(end - first);
+    const int32_t n = b->problem->trees[tree].A.n, count = (int32_t)(end - first);
     for (int32_t i = 0; i < count; i++, X += BRANCHED_HALF(n)) {
         const stn_jacobian *J = stn_constraint_block(&b->problem->constraints[first[i].constraint], first[i].side);
         half[i] = inverse_kept_half(b->inverse, first[i].constraint, first[i].side, J); // that the masses left
         if (half[i] == NULL) {
-            inverse_branched_half(branched, J, X);
+            inverse_branched_half(b->inverse, tree, J, X);
             half[i] = X;
         }
     }

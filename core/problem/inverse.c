@@ -14,6 +14,7 @@
 #include "problem/jacobian.h"
 
 #define SINGULAR_PIVOT 1e-13
+
 typedef struct tree_factor {
     stn_matrix_form form;
     int32_t n, node_size;
@@ -26,6 +27,12 @@ typedef struct tree_factor {
     /// L of the diagonal blocks (node_size x node_size each).
     double *values;
     stn_ltl ltl;
+    /// Dense, of a tree that moves as told: a factor in O(n), its response, and what A has on its diagonal beyond that
+    /// of the motion.
+    bool articulated;
+    stn_articulated in_order_n;
+    const double *response;
+    double *extra; // (n)
 } tree_factor;
 
 struct stn_inverse {
@@ -42,6 +49,7 @@ struct stn_inverse {
     bool scaled;             // some tree has a scale that is not its A: `scale` is in use
     stn_inverse *scale;      // the matrices that inverse masses are taken from, by the same functions; its own is NULL
     int32_t fault[2];        // tree and dof that the last factorisation failed at, -1
+    const tree_motion *told; // (tree_count) of inverse_tell; NULL: none
     const kept_half *halves; // of what inverse_masses_keeping saw; NULL: none
     int32_t half_count;      // its constraints
 };
@@ -106,22 +114,49 @@ static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, st
 /// Room for a factor, and behind it a diagonal where A is singular.
 static size_t values_needed(const stn_matrix *a) {
     const size_t n = (size_t)a->n, least = 3 * n; // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
-    return a->form == STN_MATRIX_DENSE ? STN_LTL_VALUES(n) + n // n doubles hold the 2 n integers of the shape
+    const size_t branches = STN_LTL_VALUES(n) + n; // n doubles hold the 2 n integers of the shape
+    const size_t bodies = STN_ARTICULATED_VALUES(n) + 3 * n; // with extra and the diagonal of A
+    return a->form == STN_MATRIX_DENSE ? (branches > bodies ? branches : bodies)
            : a->form == STN_MATRIX_NODAL && a->node_size > 3 ? n * (size_t)a->node_size
                                                              : least;
 }
 
 // ---------------------------------------------------------------------------------------------------- the operator
 
+/// Is A the matrix of the motion but for its diagonal, bit by bit? Then it is factored as that. False: it is not, or has
+/// a pivot that makes it singular.
+static bool factor_articulated(const tree_motion *told, const stn_matrix *a, tree_factor *f) {
+    const size_t n = (size_t)a->n;
+    for (size_t j = 1; j < n; j++) {
+        if (memcmp(a->values + j * n, told->mass + j * n, j * sizeof *a->values) != 0) {
+            return false;
+        }
+    }
+    f->in_order_n = (stn_articulated){a->n, told->parent, told->motion, f->values};
+    f->extra = f->values + STN_ARTICULATED_VALUES(n);
+    double *diagonal = f->extra + n;
+    for (size_t j = 0; j < n; j++) {
+        diagonal[j] = a->values[j * (n + 1)];
+        f->extra[j] = diagonal[j] - told->mass[j * (n + 1)] + told->rotor[j];
+    }
+    if (stn_articulated_factor(&f->in_order_n, told->inertia, f->extra, diagonal, SINGULAR_PIVOT) >= 0) {
+        return false;
+    }
+    f->response = stn_articulated_response(&f->in_order_n);
+    f->articulated = true;
+    return true;
+}
+
 // Factors one matrix into f. STN_OK also where it is singular: f->singular.
-static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, stn_error *err) {
+static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, const tree_motion *told,
+                                stn_error *err) {
     const int32_t n = a->n;
     const double *values = a->values;
     f->form = a->form;
     f->n = n;
     f->node_size = a->node_size;
     f->nodal = f->singular = -1;
-    f->branched = f->left = false;
+    f->branched = f->left = f->articulated = false;
     if (a->form == STN_MATRIX_NODAL) {
         if (a->node_size < 1 || a->node_size > STN_MAX_NODE_SIZE || n != a->node_size * a->node_count) {
             return stn_fail(
@@ -153,7 +188,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
         }
     } else if (n == 6) {
         f->singular = inverse->body->factor(values, SINGULAR_PIVOT, f->values);
-    } else {
+    } else if (told == NULL || told->motion == NULL || !factor_articulated(told, a, f)) {
         f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
         f->branched = n <= STN_LTL_WHOLE || stn_ltl_analyse(&f->ltl, values, n);
         if (f->branched) {
@@ -178,7 +213,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
 static stn_status factor_shifted(stn_inverse *inverse, const stn_matrix *a, const double *shift, tree_factor *f,
                                  int32_t *dof, stn_error *err) {
     const size_t n = (size_t)a->n;
-    f->branched = false;
+    f->branched = f->articulated = false;
     *dof = -1;
     if (a->form == STN_MATRIX_NODAL) {
         return nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, shift, 0.0, dof, err);
@@ -264,6 +299,7 @@ stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_e
     inverse->problem = problem;
     inverse->fault[0] = inverse->fault[1] = -1;
     inverse->singular = inverse->scaled = false;
+    inverse->told = NULL;
     inverse_keep_halves(inverse, NULL, 0);
     nodal_cache_begin(&inverse->nodal);
     size_t needed = 0;
@@ -283,7 +319,7 @@ stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_e
 static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     const stn_matrix *a = &inverse->problem->trees[t].A;
     tree_factor *f = &inverse->trees[t];
-    stn_status status = factor_matrix(inverse, a, f, err);
+    stn_status status = factor_matrix(inverse, a, f, inverse->told != NULL ? &inverse->told[t] : NULL, err);
     inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
     if (status == STN_OK && f->singular >= 0) {
         inverse->singular = true;
@@ -291,6 +327,24 @@ static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     }
     f->made = status == STN_OK;
     return status;
+}
+
+void inverse_tell(stn_inverse *inverse, const tree_motion *told) {
+    inverse->told = told;
+}
+
+const double *inverse_articulated(const stn_inverse *inverse, int32_t tree) {
+    const tree_factor *f = &inverse->trees[tree];
+    return f->form == STN_MATRIX_DENSE && f->articulated ? f->extra : NULL;
+}
+
+const double *inverse_inertia(const stn_inverse *inverse, int32_t tree) {
+    return inverse->told[tree].inertia;
+}
+
+const double *inverse_response(const stn_inverse *inverse, int32_t tree) {
+    const tree_factor *f = &inverse->trees[tree];
+    return f->form == STN_MATRIX_DENSE && f->articulated ? f->response : NULL;
 }
 
 bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x) {
@@ -445,7 +499,7 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
         values += scale_needed(inverse, t, given);
         f->form = stands ? STN_MATRIX_DIAGONAL : a->form;
         f->node_size = a->node_size;
-        f->branched = false;
+        f->branched = f->articulated = false;
         f->singular = -1;
         if (stands) {
             stand_in(a, f->values);
@@ -456,7 +510,7 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
         } else if (a->form == STN_MATRIX_NODAL) {
             f->singular = factor_nodes(a, f->values);
         } else {
-            status = factor_matrix(scale, a, f, err);
+            status = factor_matrix(scale, a, f, NULL, err);
         }
         if (status == STN_OK && f->singular >= 0) {
             status = stn_fail(err, STN_ERR_NUMERIC,
@@ -512,7 +566,10 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
         }
         break;
     case STN_MATRIX_DENSE:
-        if (f->branched) {
+        if (f->articulated) {
+            stn_articulated_forward(&f->in_order_n, columns, x, f->n);
+            stn_articulated_backward(&f->in_order_n, columns, x, f->n);
+        } else if (f->branched) {
             stn_ltl_forward(&f->ltl, columns, x, f->n);
             stn_ltl_backward(&f->ltl, columns, x, f->n);
         } else if (f->n == 6) {
@@ -540,14 +597,22 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree) {
     return inverse->trees[tree].form != STN_MATRIX_NODAL;
 }
 
-const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree) {
+bool inverse_branched(const stn_inverse *inverse, int32_t tree) {
     const tree_factor *f = &inverse->trees[tree];
-    return f->form == STN_MATRIX_DENSE && f->branched ? &f->ltl : NULL;
+    return f->form == STN_MATRIX_DENSE && (f->branched || f->articulated);
 }
 
-void inverse_branched_half(const stn_ltl *branched, const stn_jacobian *J, double *X) {
-    int32_t *dofs = (int32_t *)(void *)(X + 4 * (size_t)branched->n);
-    dofs[branched->n] = ltl_half(branched, J->values, X, dofs);
+void inverse_branched_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, double *X) {
+    const tree_factor *f = &inverse->trees[tree];
+    const int32_t n = f->n;
+    int32_t *dofs = (int32_t *)(void *)(X + 4 * (size_t)n);
+    if (f->branched) {
+        dofs[n] = ltl_half(&f->ltl, J->values, X, dofs);
+    } else if (J->wrench != NULL) {
+        dofs[n] = articulated_half(&f->in_order_n, J->wrench, J->tip, X, dofs);
+    } else {
+        dofs[n] = articulated_half_of_rows(&f->in_order_n, J->values, X, dofs);
+    }
 }
 
 void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t constraint_count) {
@@ -572,7 +637,9 @@ const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X) {
     const tree_factor *f = &inverse->trees[tree];
     jacobian_expand(J, rows, f->n, X);
-    if (f->form == STN_MATRIX_DENSE && f->branched) {
+    if (f->form == STN_MATRIX_DENSE && f->articulated) {
+        stn_articulated_forward(&f->in_order_n, rows, X, f->n);
+    } else if (f->form == STN_MATRIX_DENSE && f->branched) {
         stn_ltl_forward(&f->ltl, rows, X, f->n);
     } else if (f->form == STN_MATRIX_DENSE) {
         stn_cholesky_forward(f->n, f->values, f->n, rows, X, f->n);

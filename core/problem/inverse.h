@@ -16,6 +16,24 @@ stn_status inverse_finish(stn_inverse *inverse, stn_error *err);
 /// Between them: x = A_t^-1 x of a tree whose A is complete. False: A_t has no inverse, which inverse_finish will say.
 bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x);
 
+/// How a tree moves (problem.h), and its mass matrix, of that motion but for the rotors on its diagonal.
+typedef struct tree_motion {
+    const double *motion; // (n x 8); NULL: not told
+    const int32_t *parent;
+    const double *inertia; // (n x 6 x 8)
+    const double *mass;    // (n x n)
+    const double *rotor;   // (n)
+} tree_motion;
+/// Between inverse_begin and the first solve: trees whose A turns out to be their mass matrix but for its diagonal are
+/// factored in O(n). Borrowed (tree_count) until the next inverse_begin.
+void inverse_tell(stn_inverse *inverse, const tree_motion *told);
+/// What such a tree's A has on its diagonal beyond the motion's (n); NULL: its factor is another one.
+const double *inverse_articulated(const stn_inverse *inverse, int32_t tree);
+/// The inertia that it was told to have.
+const double *inverse_inertia(const stn_inverse *inverse, int32_t tree);
+/// stn_articulated_response of it.
+const double *inverse_response(const stn_inverse *inverse, int32_t tree);
+
 /// The matrices that inverse masses are taken from, by the same functions: half, branched, body. Nodal trees have a
 /// half here: that of their diagonal blocks.
 const stn_inverse *inverse_scale(const stn_inverse *inverse);
@@ -65,10 +83,10 @@ static inline bool inverse_fits_lanes(const stn_constraint *constraint, const st
     return constraint->rows == 3 && J->node_count == 0;
 }
 
-/// The factor of a dense tree whose zeros show branches; NULL for another.
-const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree);
+/// Is the factor of a dense tree one that knows its branches?
+bool inverse_branched(const stn_inverse *inverse, int32_t tree);
 /// X (BRANCHED_HALF(n)) of a contact: four lanes a dof, then the dofs that move it and at [n] their number.
-void inverse_branched_half(const stn_ltl *branched, const stn_jacobian *J, double *X);
+void inverse_branched_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, double *X);
 static inline const int32_t *inverse_half_dofs(int32_t n, const double *X) {
     return (const int32_t *)(const void *)(X + 4 * (size_t)n);
 }

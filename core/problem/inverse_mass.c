@@ -17,25 +17,45 @@ typedef struct mass_job {
     bool all;        // also of constraints that have a w
 } mass_job;
 
+/// W (3 x 3) += E G E^T, E (3 x 8), G (6 x 8).
+static void add_response(const double *G, const double *E, double *W) {
+    for (int32_t r = 0; r < 3; r++) {
+        double y[8] = {0.0};
+        for (int32_t k = 0; k < 6; k++) {
+            for (int32_t e = 0; e < 8; e++) {
+                y[e] += E[8 * r + k] * G[8 * k + e];
+            }
+        }
+        for (int32_t c = 0; c < 3; c++) {
+            for (int32_t e = 0; e < 6; e++) {
+                W[3 * r + c] += y[e] * E[8 * c + e];
+            }
+        }
+    }
+}
+
 // W (rows x rows) += J P^-1 J^T of one block of constraint c. False: out of memory.
 static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const stn_constraint *constraint = &m->problem->constraints[c];
     const stn_jacobian *J = stn_constraint_block(constraint, side);
     const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
     const bool lanes = inverse_fits_lanes(constraint, J);
-    const stn_ltl *branched = inverse_branched(m->scale, J->tree);
+    const bool branched = inverse_branched(m->scale, J->tree);
+    const double *response = J->wrench != NULL ? inverse_response(m->scale, J->tree) : NULL;
     const double *factor;
     const body_kernels *body = inverse_body(m->scale, J->tree, &factor);
     const bool keeps = m->kept != NULL && side < 2 && inverse_shares_scale(m->inverse, J->tree);
     double *X = m->scratch;
-    if (branched != NULL && lanes) {
-        X = keeps ? STN_ARENA(m->arena, BRANCHED_HALF(branched->n), double) : X;
+    if (response != NULL && rows == 3 && !keeps) {
+        add_response(response + 48 * (size_t)J->tip, J->wrench, W);
+    } else if (branched && lanes) {
+        X = keeps ? STN_ARENA(m->arena, BRANCHED_HALF(n), double) : X;
         if (X == NULL) {
             return false;
         }
-        inverse_branched_half(branched, J, X);
-        const int32_t *dofs = inverse_half_dofs(branched->n, X);
-        ltl_kernels_choose()->pair_add(dofs[branched->n], dofs, X, X, W);
+        inverse_branched_half(m->scale, J->tree, J, X);
+        const int32_t *dofs = inverse_half_dofs(n, X);
+        ltl_kernels_choose()->pair_add(dofs[n], dofs, X, X, W);
         if (keeps) {
             m->kept[2 * (size_t)c + (size_t)side] = (kept_half){J->values, X};
         }
@@ -130,7 +150,7 @@ stn_status inverse_masses_missing(const stn_inverse *inverse, stn_problem *probl
 stn_status inverse_masses_keeping(stn_inverse *inverse, stn_problem *problem, stn_arena *arena, stn_error *err) {
     bool branches = false;
     for (int32_t t = 0; t < problem->tree_count && problem->form == STN_FORM_GLOBAL && !branches; t++) {
-        branches = inverse_branched(inverse, t) != NULL;
+        branches = inverse_branched(inverse, t);
     }
     if (!branches) {
         return stn_inverse_masses(inverse, problem, arena, err);

@@ -79,13 +79,13 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
 static bool tell_wrench(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
                         const stn_contact *contact, const stn_constraint *c, stn_jacobian *J) {
     const bool second = J->wrench != NULL || k != a->frame->kinematics; // of one tree, or at other positions
-    double *wrench = second ? NULL : STN_ARENA(a->frame->arena, 18, double);
+    double *wrench = second ? NULL : STN_ARENA(a->frame->arena, 24, double);
     J->wrench = wrench;
     if (wrench == NULL) {
         return second;
     }
     const stn_vec3 arm = stn_vec3_sub(contact->point, k->reference[J->tree]);
-    for (int32_t r = 0; r < 3; r++, wrench += 6) {
+    for (int32_t r = 0; r < 3; r++, wrench += 8) {
         const stn_vec3 axis = stn_vec3_scale(sign, stn_mat3_column(&c->frame, r)), moment = stn_vec3_cross(arm, axis);
         wrench[0] = moment.x;
         wrench[1] = moment.y;
@@ -93,6 +93,7 @@ static bool tell_wrench(const assembly *a, const stn_kinematics *k, int32_t body
         wrench[3] = axis.x;
         wrench[4] = axis.y;
         wrench[5] = axis.z;
+        wrench[6] = wrench[7] = 0.0;
     }
     J->tip = stn_model_body_velocity(a->setup->model, body);
     return true;
@@ -234,27 +235,6 @@ static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
     return done;
 }
 
-/// How the bodies of large trees move, as they do now: the kinematics will be those of the next step when somebody
-/// solves the problem once more. False: out of memory.
-static bool tell_motion(const stn_model *model, step_frame *frame) {
-    enum { LARGE = 24 }; // of smaller trees full Jacobians are faster
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        const stn_tree *tree = &model->trees[t];
-        stn_problem_tree *told = &frame->problem.trees[t];
-        if (tree->kind != STN_TREE_ARTICULATED || tree->nv <= LARGE) {
-            continue;
-        }
-        double *motion = STN_ARENA(frame->arena, 6 * tree->nv, double);
-        if (motion == NULL) {
-            return false;
-        }
-        memcpy(motion, frame->kinematics->motion + tree->v_start, 6 * (size_t)tree->nv * sizeof *motion);
-        told->motion = motion;
-        told->parent = model->dof_parent + tree->v_start;
-    }
-    return true;
-}
-
 stn_status stn_step_assemble(const step_setup *setup, const state_view *state, step_frame *frame,
                              step_services *services, stn_error *err) {
     const assembly a = {setup, state, frame, services};
@@ -274,7 +254,6 @@ stn_status stn_step_assemble(const step_setup *setup, const state_view *state, s
     if (!complete) {
         return stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
     }
-    complete = frame->contacts.count == 0 || tell_motion(setup->model, frame);
     patch_pair pair = {.patch = -1};
     for (int32_t i = 0; i < frame->contacts.count && complete; i++) {
         complete = add_contact(&a, i, &pair);

@@ -2,8 +2,41 @@
 // The integrator's half before the solve: M, then A and v_star; A is factored here, once for the whole step.
 #include <string.h>
 
+#include "dynamics/kinematics.h"
 #include "problem/inverse.h"
 #include "world/world.h"
+
+/// How the bodies of large trees move, as they do now: the kinematics will be those of the next step when somebody
+/// solves the problem once more. False: out of memory.
+static bool tell_motion(const stn_model *model, step_frame *frame, stn_inverse *inverse) {
+    enum { LARGE = 24 }; // of smaller trees full matrices are faster
+    bool any = false;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        any = any || (model->trees[t].kind == STN_TREE_ARTICULATED && model->trees[t].nv > LARGE);
+    }
+    if (!any) {
+        return true;
+    }
+    tree_motion *told = STN_ARENA_ZEROED(frame->arena, model->tree_count, tree_motion);
+    for (int32_t t = 0; t < model->tree_count && told != NULL; t++) {
+        const stn_tree *tree = &model->trees[t];
+        if (tree->kind != STN_TREE_ARTICULATED || tree->nv <= LARGE) {
+            continue;
+        }
+        double *motion = STN_ARENA(frame->arena, 8 * tree->nv, double);
+        double *inertias = STN_ARENA(frame->arena, 48 * tree->nv, double);
+        if (motion == NULL || inertias == NULL) {
+            return false;
+        }
+        stn_tree_motion(frame->kinematics, t, motion, inertias);
+        told[t] = (tree_motion){motion, model->dof_parent + tree->v_start, inertias, frame->M[t].values,
+                                stn_tree_rotors(frame->kinematics, t)};
+        frame->problem.trees[t].motion = motion;
+        frame->problem.trees[t].parent = told[t].parent;
+    }
+    inverse_tell(inverse, told);
+    return told != NULL;
+}
 
 /// stn_formed.solve.
 static bool solve_formed(void *core, int32_t tree, double *x) {
@@ -21,6 +54,9 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     stn_status status = inverse_begin(services->inverse, p, err);
     if (status != STN_OK) {
         return status;
+    }
+    if (!tell_motion(model, frame, services->inverse)) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     if (state->sizes.integrator_bytes > 0) {
         memcpy(frame->integrator_next, state->integrator_memory, state->sizes.integrator_bytes);
@@ -97,6 +133,10 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
     status = stn_step_check_masses(setup, frame, err);
     if (status != STN_OK) {
         return status;
+    }
+    for (tree = 0; tree < p->tree_count; tree++) {
+        p->trees[tree].extra = inverse_articulated(services->inverse, tree);
+        p->trees[tree].inertia = p->trees[tree].extra != NULL ? inverse_inertia(services->inverse, tree) : NULL;
     }
     if (scale == NULL && !inverse_has_singular(services->inverse)) {
         return STN_OK;

@@ -132,7 +132,7 @@ typedef struct stn_articulated {
     double *values;        // (STN_ARTICULATED_VALUES(n)); what they hold is private
 } stn_articulated;
 /// Room that stn_articulated.values needs for n dofs [doubles].
-#define STN_ARTICULATED_VALUES(n) (66 * (size_t)(n))
+#define STN_ARTICULATED_VALUES(n) (90 * (size_t)(n))
 
 /// inertia (n x 6 x 8): I(j), its rows with two zeros each, symmetric, 0 where a joint has later dofs; extra and
 /// diagonal (n): of A itself. Returns -1, or the index of the first pivot, from the last dof up, that is not > max(0,

@@ -57,7 +57,7 @@ typedef struct stn_jacobian {
     const double *values;        // [1] where the row slides, [m] where it turns
     /// OPTIONAL, of a tree with `motion`: values = wrench S on the way from dof `tip` to the root, 0 elsewhere. NULL:
     /// not told.
-    const double *wrench; // (rows x 6) moment and force on the tree, about the point of S
+    const double *wrench; // (rows x 8) moment and force on the tree, about the point of S, two zeros
     int32_t tip;          // a dof of the tree
 } stn_jacobian;
 
@@ -118,8 +118,11 @@ typedef struct stn_problem_tree {
     stn_matrix A;      // symmetric >= 0, n > 0
     /// OPTIONAL, of an articulated tree: how bodies move, for solvers that use it. NULL: not told; files do not hold
     /// it.
-    const double *motion;  // S (n x 6), angular and linear velocity of each dof, about a point that all share
+    const double *motion;  // S (n x 8), angular and linear velocity of each dof, about a point that all share, two zeros
     const int32_t *parent; // (n) the dof before it on the way to the root, < its own number; -1: none
+    /// OPTIONAL, with motion, where A is the matrix of stn_articulated (factor.h) with these. NULL: not told.
+    const double *inertia; // (n x 6 x 8)
+    const double *extra;   // (n)
 } stn_problem_tree;
 
 /// Global: A, v_star and Jacobians. Local: W and q, no velocities.

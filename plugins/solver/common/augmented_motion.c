@@ -10,22 +10,18 @@ enum { BLOCK = 48 }; // doubles of a K
 
 bool augmented_motion_build(const stn_problem_tree *tree, stn_arena *arena, augmented_motion *out) {
     const int32_t n = tree->A.n, ld = (n + 3) / 4 * 4;
-    *out = (augmented_motion){.n = n, .ld = ld, .parent = tree->parent};
+    *out = (augmented_motion){.n = n, .ld = ld, .parent = tree->parent, .columns = tree->motion};
     out->run = STN_ARENA(arena, n, int32_t);
-    out->columns = STN_ARENA(arena, 8 * n, double);
     out->rows = STN_ARENA_ZEROED(arena, 6 * ld + 8, double);
     out->sums = STN_ARENA(arena, 8 * n, double);
     out->stiffness = STN_ARENA(arena, BLOCK * n, double);
-    if (out->run == NULL || out->columns == NULL || out->rows == NULL || out->sums == NULL || out->stiffness == NULL) {
+    if (out->run == NULL || out->rows == NULL || out->sums == NULL || out->stiffness == NULL) {
         return false;
     }
     for (int32_t j = 0; j < n; j++) {
         out->run[j] = j > 0 && tree->parent[j] == j - 1 ? out->run[j - 1] : j;
-        for (int32_t k = 0; k < 8; k++) {
-            out->columns[8 * j + k] = k < 6 ? tree->motion[6 * j + k] : 0.0;
-        }
         for (int32_t k = 0; k < 6; k++) {
-            out->rows[k * ld + j] = tree->motion[6 * j + k];
+            out->rows[k * ld + j] = tree->motion[8 * j + k];
         }
     }
     return true;

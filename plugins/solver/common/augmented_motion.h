@@ -17,7 +17,7 @@ typedef struct augmented_motion {
     int32_t n, ld;         // dofs, and that rounded up to 4
     const int32_t *parent; // (n) of the problem
     int32_t *run;          // (n) first of the dofs j, j - 1, ... each of which carries the next
-    double *columns;       // (n x 8) S_j
+    const double *columns; // (n x 8) S_j, of the problem
     double *rows;          // (6 x ld) the same by component
     double *sums;          // (n x 8) work: V or F
     double *stiffness;     // (n x 48) work: K, 6 x 8

@@ -320,7 +320,7 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
                 int64_t n = wrench ? 6 : h->blocks[parts[p].block].n, ld = wrench ? 8 : h->blocks[parts[p].block].ld;
                 double *panel = h->panels + parts[p].panel + row * ld;
                 if (wrench) {
-                    copy_padded_6(rows, h->problem->constraints[*order].J[0].wrench, panel);
+                    memcpy(panel, h->problem->constraints[*order].J[0].wrench, (size_t)(rows * ld) * sizeof *panel);
                 } else if (n == 6) {
                     copy_padded_6(rows, values[p], panel);
                 } else {

@@ -62,7 +62,8 @@ static void make(uint64_t seed, sample *s) {
 static articulated_parts parts_of(sample *s) {
     const size_t n = (size_t)s->n;
     double *F = s->values, *work = F + WIDE * n, *block = work + WIDE * n, *inverse = block + BLOCK * n;
-    return (articulated_parts){s->n, s->parent, s->motion, F, inverse, inverse + n, block, work};
+    double *root = inverse + n;
+    return (articulated_parts){s->n, s->parent, s->motion, F, inverse, root, block, work, root + n};
 }
 
 /// Velocity of what dof j moves, six numbers, where the dofs have x.

@@ -34,7 +34,7 @@ static void put_mass(stn_random *r, int32_t n, const int32_t *parent, const doub
         for (int32_t i = j; i >= 0; i = parent[i]) {
             double sum = i == j ? 0.1 : 0.0;
             for (int32_t k = 0; k < 36; k++) {
-                sum += S[6 * i + k / 6] * I[36 * j + k] * S[6 * j + k % 6];
+                sum += S[8 * i + k / 6] * I[36 * j + k] * S[8 * j + k % 6];
             }
             A[i * n + j] = A[j * n + i] = sum;
         }
@@ -46,12 +46,12 @@ static void put_mass(stn_random *r, int32_t n, const int32_t *parent, const doub
 static void put_wrench(sample *s, stn_random *r, stn_constraint *c, int32_t tip) {
     const stn_problem_tree *tree = &s->trees[c->J[0].tree];
     const int32_t n = tree->A.n;
-    double *wrench = sample_random_doubles(s, r, (size_t)(6 * c->rows));
+    double *wrench = sample_random_doubles(s, r, (size_t)(8 * c->rows));
     double *values = sample_doubles(s, (size_t)(c->rows * n), 0.0);
     for (int32_t row = 0; row < c->rows; row++) {
         for (int32_t i = tip; i >= 0; i = tree->parent[i]) {
             for (int32_t k = 0; k < 6; k++) {
-                values[row * n + i] += wrench[6 * row + k] * tree->motion[6 * i + k];
+                values[row * n + i] += wrench[8 * row + k] * tree->motion[8 * i + k];
             }
         }
     }
@@ -68,7 +68,10 @@ static sample *tree_sample(uint64_t seed, int32_t *parent) {
     const int32_t n = 1 + random_below(&r, 48);
     const int32_t tree = sample_tree(s, &r, STN_MATRIX_DENSE, n);
     random_parents(&r, (shape)(seed % SHAPES), n, parent);
-    double *S = sample_random_doubles(s, &r, (size_t)(6 * n));
+    double *S = sample_random_doubles(s, &r, (size_t)(8 * n));
+    for (int32_t j = 0; j < n; j++) {
+        S[8 * j + 6] = S[8 * j + 7] = 0.0;
+    }
     put_mass(&r, n, parent, S, s->trees[tree].A.values);
     s->trees[tree].motion = S;
     s->trees[tree].parent = parent;
