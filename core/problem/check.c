@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The invariants of a contact problem, one after the other; the first offender is named.
 #include <stdio.h>
+#include <string.h>
 
 #include <stiction/factor.h>
 #include <stiction/problem.h>
@@ -273,6 +274,40 @@ static stn_status check_header(const stn_problem *p, stn_error *err) {
     return STN_OK;
 }
 
+/// A is that of the inertias, where they are told.
+static stn_status check_inertia(stn_context *context, const stn_problem_tree *tree, int32_t t, stn_error *err) {
+    const int32_t n = tree->A.n;
+    if (tree->inertia == NULL) {
+        return STN_OK;
+    }
+    if (tree->motion == NULL || tree->extra == NULL || tree->A.form != STN_MATRIX_DENSE) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "tree %d has inertias, but no motion, no extra or no dense A", t);
+    }
+    double *values = stn_allocate(context, STN_ARTICULATED_VALUES(n) + 2 * (size_t)n, sizeof *values);
+    if (values == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "tree %d: out of memory", t);
+    }
+    const stn_articulated matrix = {n, tree->parent, tree->motion, values};
+    double *x = values + STN_ARTICULATED_VALUES(n), *y = x + n;
+    stn_status status = STN_OK;
+    for (int32_t j = 0; j < n && status == STN_OK; j++) {
+        memset(x, 0, 2 * (size_t)n * sizeof *x);
+        x[j] = 1.0;
+        stn_articulated_mul_add(&matrix, tree->inertia, tree->extra, x, y);
+        for (int32_t i = 0; i < n && status == STN_OK; i++) {
+            const double a = tree->A.values[i * n + j];
+            const double size = sqrt(fabs(tree->A.values[i * (n + 1)] * tree->A.values[j * (n + 1)]));
+            if (!(fabs(y[i] - a) <= 1e-9 * size)) {
+                status = stn_fail(err, STN_ERR_ARGUMENT,
+                                  "tree %d: A at row %d, column %d is %g, but motion and inertias make %g", t, i, j, a,
+                                  y[i]);
+            }
+        }
+    }
+    stn_release(context, values);
+    return status;
+}
+
 /// Matrices of the trees, then what is given by dofs.
 static stn_status check_trees(stn_context *context, const stn_problem *p, stn_error *err) {
     int64_t dof = 0;
@@ -288,6 +323,10 @@ static stn_status check_trees(stn_context *context, const stn_problem *p, stn_er
             if (tree->parent == NULL || tree->parent[k] < -1 || tree->parent[k] >= k) {
                 return stn_fail(err, STN_ERR_ARGUMENT, "tree %d: the dof before %d must be -1 or smaller", t, k);
             }
+        }
+        status = check_inertia(context, tree, t, err);
+        if (status != STN_OK) {
+            return status;
         }
         if (tree->dof_start != dof) {
             return stn_fail(err, STN_ERR_ARGUMENT, "tree %d starts at dof %d, expected %lld: trees follow each other",

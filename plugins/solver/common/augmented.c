@@ -217,7 +217,7 @@ STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *en
     }
 }
 
-void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
+static void assemble_entries(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
     for (int32_t k = 0; k < h->cluster_count; k++) {
         augmented_cluster *cluster = &h->clusters[k];
         const double *now = line_G + cluster->line_start, *then = h->line_G + cluster->line_start;
@@ -251,13 +251,67 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
     h->fresh = false;
 }
 
+void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
+    if (h->articulated) {
+        h->G = G;
+        h->own_line_G = line_G;
+    } else {
+        assemble_entries(h, G, line_G, changed);
+    }
+}
+
 // -------------------------------------------------------------------------------------------------------------- factor
 
 stn_status augmented_hold(augmented *h, stn_error *err) {
     return proximal_weights(h->problem, h->control, AUGMENTED_SHARE, &h->proximal, err);
 }
 
+/// Returns -1 or the dof whose pivot is not > 0.
+static int32_t factor_bodies(augmented *h) {
+    const stn_problem_tree *tree = &h->problem->trees[h->blocks->tree];
+    const size_t n = (size_t)tree->A.n;
+    memcpy(h->inertia, tree->inertia, 48 * n * sizeof *h->inertia);
+    memcpy(h->extra, tree->extra, n * sizeof *h->extra);
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        const augmented_cluster *cluster = &h->clusters[k];
+        if (cluster->motion >= 0) {
+            const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
+            augmented_motion_stiffen(&wrenches, (size_t)h->lane_stride, h->G + cluster->lane_start, h->inertia);
+        }
+        const double *row = h->panels + h->parts[cluster->part_start].panel;
+        for (int32_t i = cluster->line_start; i < cluster->line_start + cluster->line_count;
+             i++, row += h->blocks->ld) {
+            const double J = row[h->line_dof[i]];
+            h->extra[h->line_dof[i]] += J * h->own_line_G[i] * J;
+        }
+    }
+    return stn_articulated_factor(h->bodies, h->inertia, h->extra, h->extra, 0.0);
+}
+
+static stn_status say_pivot(const augmented *h, int32_t pivot, stn_error *err) {
+    const augmented_block *block = h->blocks;
+    while (block->compact + block->n <= pivot) {
+        block++;
+    }
+    return stn_fail(err, STN_ERR_NUMERIC, "tree %d (source %d): pivot of dof %d is not > 0", block->tree,
+                    h->problem->trees[block->tree].source, block->dof + pivot - block->compact);
+}
+
 stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
+    if (h->articulated && damping == 0.0 && h->proximal == NULL) {
+        const int32_t pivot = factor_bodies(h);
+        h->by_bodies = true;
+        return pivot < 0 ? STN_OK : say_pivot(h, pivot, err);
+    }
+    if (h->articulated) {
+        const stn_status status = h->dense_made ? STN_OK : augmented_analyse_dense(h, AUGMENTED_AUTO, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        h->dense_made = h->fresh = true;
+        h->by_bodies = false;
+        assemble_entries(h, h->G, h->own_line_G, NULL);
+    }
     for (int32_t e = 0; e < h->entry_count && (damping > 0.0 || h->proximal != NULL); e++) {
         const augmented_entry *entry = &h->entries[e];
         const int32_t first = h->blocks[entry->row].compact;
@@ -283,19 +337,14 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
         memcpy(h->lower, h->values, (size_t)h->nv * (size_t)h->stride * sizeof *h->lower);
         pivot = stn_cholesky(h->nv, h->lower, h->stride);
     }
-    if (pivot < 0) {
-        return STN_OK;
-    }
-    const augmented_block *block = h->blocks;
-    while (block->compact + block->n <= pivot) {
-        block++;
-    }
-    return stn_fail(err, STN_ERR_NUMERIC, "tree %d (source %d): pivot of dof %d is not > 0", block->tree,
-                    h->problem->trees[block->tree].source, block->dof + pivot - block->compact);
+    return pivot < 0 ? STN_OK : say_pivot(h, pivot, err);
 }
 
 void augmented_solve(const augmented *h, double *x) {
-    if (h->branched) {
+    if (h->by_bodies) {
+        stn_articulated_forward(h->bodies, 1, x, h->nv);
+        stn_articulated_backward(h->bodies, 1, x, h->nv);
+    } else if (h->branched) {
         stn_ltl_forward(&h->ltl, 1, x, h->nv);
         stn_ltl_backward(&h->ltl, 1, x, h->nv);
     } else if (h->dense) {

@@ -67,8 +67,9 @@ typedef struct augmented {
     // packed
     int32_t block_count, nv, nx; // nx: length of padded vectors, a multiple of 8
     augmented_block *blocks;
-    bool nodal;          // some A is
-    int32_t *tree_block; // first block of each tree
+    bool nodal;              // some A is
+    int32_t *tree_block;     // first block of each tree
+    stn_articulated *bodies; // (tree_count) of trees whose A is told to be that; n is 0 of others
     int64_t A_size;
     double *A; // diagonal blocks, zeros beyond
     int32_t cluster_count, row_count;
@@ -108,6 +109,15 @@ typedef struct augmented {
     int32_t stride;
     bool branched; // dense, small or of one tree whose branches do not meet in H: its factor is `ltl`
     stn_ltl ltl;
+
+    /// One tree whose A is that of stn_articulated, with wrenches and rows of single dofs alone: H is such a matrix
+    /// too, with the stiffness of contacts in the inertias. A dense H is made only where its diagonal is scaled.
+    bool articulated;
+    double *inertia, *extra;      // (n x 6 x 8), (n) of H
+    int32_t *line_dof;            // (line_count) the dof of each line
+    const double *G, *own_line_G; // as augmented_assemble was given them
+    bool dense_made;              // entries and memory of the dense H
+    bool by_bodies;               // the factor is that of `bodies[0]`
 } augmented;
 
 /// AUTO: the factor plugin of `control` where there is one, else dense up to 40 dofs or one block, else by blocks.
@@ -126,9 +136,11 @@ stn_status augmented_hold(augmented *h, stn_error *err);
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
 /// An order of elimination for H with its pattern key->pattern, by the `order` of the factor: see augmented_order.c.
 stn_status augmented_order(const augmented *h, const symbolic_key *key, int32_t *order, stn_error *err);
-/// Sums H. G: of the lanes, symmetric 3 x 3 each, stored as 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the
-/// lines (line_stride). Only blocks whose G changed are written. `changed` (lane_stride): 0 where a lane's G is that of
-/// the last call; NULL: nothing is known of lanes.
+/// Memory and entries of a dense H, for what augmented_analyse found articulated.
+stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error *err);
+/// Sums H. G and line_G stay the caller's until the factor is made. G: of the lanes, symmetric 3 x 3 each, stored as
+/// 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the lines (line_stride). Only blocks whose G changed are
+/// written. `changed` (lane_stride): 0 where a lane's G is that of the last call; NULL: nothing is known of lanes.
 void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed);
 /// Factors H + proximal, the diagonal of H times 1 + damping. STN_ERR_NUMERIC: not positive definite.
 stn_status augmented_factor(augmented *h, double damping, stn_error *err);

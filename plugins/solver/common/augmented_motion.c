@@ -31,15 +31,20 @@ STN_KERNEL_INLINE double sum4(v4 a) {
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
-STN_KERNEL_INLINE double dot8(const double *x, const double *y) {
-    return sum4(v4_load(x) * v4_load(y) + v4_load(x + 4) * v4_load(y + 4));
+/// Of the problem's own arrays, which lie anywhere.
+STN_KERNEL_INLINE v4 load_loose(const double *x) {
+    return (v4) * (const v4u *)x;
+}
+
+STN_KERNEL_INLINE double dot8(const double *x, const double *loose) {
+    return sum4(v4_load(x) * load_loose(loose) + v4_load(x + 4) * load_loose(loose + 4));
 }
 
 STN_KERNEL void augmented_motion_times(const augmented_motion *m, const augmented_wrenches *w, const double *x,
                                        double *rows) {
     for (int32_t j = 0; j < m->n; j++) {
         const double *S = m->columns + 8 * j, *above = m->sums + 8 * m->parent[j];
-        v4 front = v4_load(S) * x[j], back = v4_load(S + 4) * x[j];
+        v4 front = load_loose(S) * x[j], back = load_loose(S + 4) * x[j];
         if (m->parent[j] >= 0) {
             front += v4_load(above);
             back += v4_load(above + 4);
@@ -104,14 +109,18 @@ STN_KERNEL_INLINE void put_run(const augmented_motion *m, const double u[6], int
     }
 }
 
+STN_KERNEL void augmented_motion_stiffen(const augmented_wrenches *w, size_t stride, const double *G, double *inertia) {
+    for (int32_t i = 0; i < w->count; i++) {
+        if (G[5 * stride + (size_t)i] != 0.0 || G[i] != 0.0 || G[2 * stride + (size_t)i] != 0.0) { // closed
+            add_stiffness(w->E + 24 * i, stride, G + i, inertia + BLOCK * w->tip[i]);
+        }
+    }
+}
+
 STN_KERNEL void augmented_motion_product(const augmented_motion *m, const augmented_wrenches *w, size_t stride,
                                          const double *G, double *C) {
     memset(m->stiffness, 0, BLOCK * (size_t)m->n * sizeof *m->stiffness);
-    for (int32_t i = 0; i < w->count; i++) {
-        if (G[5 * stride + (size_t)i] != 0.0 || G[i] != 0.0 || G[2 * stride + (size_t)i] != 0.0) { // closed
-            add_stiffness(w->E + 24 * i, stride, G + i, m->stiffness + BLOCK * w->tip[i]);
-        }
-    }
+    augmented_motion_stiffen(w, stride, G, m->stiffness);
     for (int32_t j = m->n - 1; j >= 0; j--) {
         const double *K = m->stiffness + BLOCK * j, *S = m->columns + 8 * j;
         double u[6];

@@ -37,6 +37,8 @@ void augmented_motion_times(const augmented_motion *m, const augmented_wrenches 
 /// y (n) += J^T gamma, gamma (3 x count).
 void augmented_motion_transposed(const augmented_motion *m, const augmented_wrenches *w, const double *gamma,
                                  double *y);
+/// inertia (n x 6 x 8) of each tip += E^T G E; G as below.
+void augmented_motion_stiffen(const augmented_wrenches *w, size_t stride, const double *G, double *inertia);
 /// C (n x ld, lower triangle) = J^T G J; entries between dofs of which none carries the other stay what they are. G:
 /// 11, 12, 22, 13, 23, 33 at distance `stride`.
 void augmented_motion_product(const augmented_motion *m, const augmented_wrenches *w, size_t stride, const double *G,

@@ -54,8 +54,19 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
     }
     h->blocks = STN_ARENA(arena, count + 1, augmented_block);
     h->tree_block = STN_ARENA(arena, problem->tree_count + 1, int32_t);
-    if (h->blocks == NULL || h->tree_block == NULL) {
+    h->bodies = STN_ARENA_ZEROED(arena, problem->tree_count + 1, stn_articulated);
+    if (h->blocks == NULL || h->tree_block == NULL || h->bodies == NULL) {
         return out_of_memory(h, err);
+    }
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
+        if (tree->inertia != NULL) {
+            double *values = STN_ARENA(arena, STN_ARTICULATED_VALUES(tree->A.n), double);
+            if (values == NULL) {
+                return out_of_memory(h, err);
+            }
+            h->bodies[t] = (stn_articulated){tree->A.n, tree->parent, tree->motion, values};
+        }
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {
         const stn_problem_tree *tree = &problem->trees[t];

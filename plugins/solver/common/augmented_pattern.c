@@ -146,7 +146,8 @@ static bool has_unit_rows(const augmented *h, const augmented_cluster *cluster) 
     return true;
 }
 
-/// Branches of a lone large tree: of dofs of which none carries the other H holds nothing unless A or a row couples them.
+/// Branches of a lone large tree: of dofs of which none carries the other H holds nothing unless A or a row couples
+/// them.
 static stn_status find_branches(augmented *h, stn_error *err) {
     stn_arena *arena = h->control->arena;
     const augmented_block *block = h->blocks;
@@ -174,7 +175,52 @@ static stn_status find_branches(augmented *h, stn_error *err) {
     return STN_OK;
 }
 
+/// Takes the form of stn_articulated where H has it.
+static stn_status find_bodies(augmented *h, stn_error *err) {
+    stn_arena *arena = h->control->arena;
+    const stn_problem_tree *tree = &h->problem->trees[h->blocks->tree];
+    const size_t n = (size_t)tree->A.n;
+    bool fits = h->block_count == 1 && h->bodies[0].n > 0 && h->proximal == NULL;
+    for (int32_t k = 0; k < h->cluster_count && fits; k++) {
+        fits = h->clusters[k].motion >= 0 || (h->clusters[k].lane_count == 0 && has_unit_rows(h, &h->clusters[k]));
+    }
+    if (!fits) {
+        return STN_OK;
+    }
+    h->inertia = STN_ARENA(arena, 48 * n, double);
+    h->extra = STN_ARENA(arena, n, double);
+    h->line_dof = STN_ARENA(arena, h->line_count + 1, int32_t);
+    if (h->inertia == NULL || h->extra == NULL || h->line_dof == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        const augmented_cluster *cluster = &h->clusters[k];
+        const double *row = h->panels + h->parts[cluster->part_start].panel;
+        for (int32_t i = 0; i < cluster->line_count; i++, row += h->blocks->ld) {
+            int32_t dof = 0;
+            while (dof + 1 < tree->A.n && row[dof] == 0.0) {
+                dof++;
+            }
+            h->line_dof[cluster->line_start + i] = dof;
+        }
+    }
+    h->articulated = true;
+    return STN_OK;
+}
+
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) {
+    const bool chosen = h->control->factor != NULL; // a factor plugin
+    if (form == AUGMENTED_AUTO && !chosen) {
+        const stn_status status = find_bodies(h, err);
+        if (status != STN_OK || h->articulated) {
+            h->ready = status == STN_OK;
+            return status;
+        }
+    }
+    return augmented_analyse_dense(h, form, err);
+}
+
+stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error *err) {
     enum { DENSE_LIMIT = 40 };
     const stn_solve_control *control = h->control;
     bool chosen = form == AUGMENTED_AUTO && control->factor != NULL; // a factor plugin

@@ -150,7 +150,12 @@ STN_KERNEL_INLINE void node_times(int32_t n, const double *A, const double *x, d
 STN_KERNEL void augmented_mass_times(const augmented *h, const double *x, double *y) {
     for (int32_t b = 0; b < h->block_count; b++) {
         const augmented_block *block = &h->blocks[b];
-        if (block->n == 6) {
+        const stn_problem_tree *tree = &h->problem->trees[block->tree];
+        if (h->bodies[block->tree].n > 0) {
+            memset(y + block->start, 0, (size_t)block->ld * sizeof *y);
+            stn_articulated_mul_add(&h->bodies[block->tree], tree->inertia, tree->extra, x + block->start,
+                                    y + block->start);
+        } else if (block->n == 6) {
             block_times(6, 8, h->A + block->A, x + block->start, y + block->start);
         } else {
             block_times(block->n, block->ld, h->A + block->A, x + block->start, y + block->start);

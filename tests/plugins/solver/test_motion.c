@@ -19,13 +19,17 @@ static void random_parents(stn_random *r, shape kind, int32_t n, int32_t *parent
     }
 }
 
-/// A = sum over dofs of the inertia beyond it: S_i . I(j) S_j, i above j, and a little more on the diagonal.
-static void put_mass(stn_random *r, int32_t n, const int32_t *parent, const double *S, double *A) {
+/// A = sum over dofs of the inertia beyond it: S_i . I(j) S_j, i above j, and a little more on the diagonal. `own` (n x
+/// 6 x 8): what each dof is the last to move.
+static void put_mass(stn_random *r, int32_t n, const int32_t *parent, const double *S, double *own, double *A) {
     double *I = calloc((size_t)n * 36, sizeof *I);
     assert_non_null(I);
     memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
     for (int32_t j = 0; j < n; j++) {
         random_spd(r, 6, 0.5, I + 36 * j);
+        for (int32_t k = 0; k < 36; k++) {
+            own[48 * j + 8 * (k / 6) + k % 6] = I[36 * j + k];
+        }
     }
     for (int32_t j = n - 1; j >= 0; j--) {
         for (int32_t k = 0; k < 36 && parent[j] >= 0; k++) {
@@ -72,7 +76,12 @@ static sample *tree_sample(uint64_t seed, int32_t *parent) {
     for (int32_t j = 0; j < n; j++) {
         S[8 * j + 6] = S[8 * j + 7] = 0.0;
     }
-    put_mass(&r, n, parent, S, s->trees[tree].A.values);
+    double *inertia = sample_doubles(s, (size_t)(48 * n), 0.0);
+    put_mass(&r, n, parent, S, inertia, s->trees[tree].A.values);
+    if (seed % 11 != 0 && seed % 3 != 0) { // A is that of the inertias
+        s->trees[tree].inertia = inertia;
+        s->trees[tree].extra = sample_doubles(s, (size_t)n, 0.1);
+    }
     s->trees[tree].motion = S;
     s->trees[tree].parent = parent;
     for (int32_t k = 1 + random_below(&r, 12); k > 0; k--) {
