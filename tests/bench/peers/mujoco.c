@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8. Settings: iterations,
-// tolerance.
+// tolerance; cg=1: its conjugate gradients, for many dofs; pyramids=1: pyramidal cones, its default.
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -10,6 +10,8 @@
 #include <mujoco/mujoco.h>
 
 #include "scene.h"
+
+enum { MOST_DOFS = 2600 }; // Newton's Hessian is dense: beyond, a step takes minutes and gigabytes
 
 typedef struct peer {
     mjModel *model;
@@ -60,6 +62,11 @@ static bool load(peer *p, const peer_scene *scene) {
 static void *create(const peer_scene *scene, const char *setting) {
     mju_user_error = leave;
     mju_user_warning = be_quiet;
+    if (scene->model->nv > MOST_DOFS) {
+        fprintf(stderr, "MuJoCo: not measured with more than %d dofs, the scene has %d\n", MOST_DOFS,
+                (int)scene->model->nv);
+        return NULL;
+    }
     peer *p = calloc(1, sizeof *p);
     if (p == NULL || !load(p, scene)) {
         if (p != NULL) {
@@ -69,6 +76,8 @@ static void *create(const peer_scene *scene, const char *setting) {
     }
     p->model->opt.iterations = (int)peer_setting(setting, "iterations", p->model->opt.iterations);
     p->model->opt.tolerance = peer_setting(setting, "tolerance", p->model->opt.tolerance);
+    p->model->opt.solver = peer_setting(setting, "cg", 0.0) > 0.0 ? mjSOL_CG : mjSOL_NEWTON;
+    p->model->opt.cone = peer_setting(setting, "pyramids", 0.0) > 0.0 ? mjCONE_PYRAMIDAL : mjCONE_ELLIPTIC;
     for (int32_t i = 0; i < scene->model->nq; i++) {
         p->data->qpos[i] = scene->q[i];
     }

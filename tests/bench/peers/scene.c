@@ -82,6 +82,11 @@ static void log_errors(void *user, stn_log_level level, const char *text) {
 }
 
 bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings, const char *solver) {
+    return peer_scene_load_threads(out, script, settings, solver, 0);
+}
+
+bool peer_scene_load_threads(peer_scene *out, const char *script, const char *const *settings, const char *solver,
+                             int32_t threads) {
     *out = (peer_scene){0};
     catcher c = {0};
     const stn_context_options options = {.log = log_errors};
@@ -91,6 +96,7 @@ bool peer_scene_load(peer_scene *out, const char *script, const char *const *set
     }
     stn_session_init(&c.session, out->context);
     c.session.plugin[STN_KIND_SOLVER] = solver;
+    c.session.host.threads = threads;
     c.session.begins = catch_world;
     c.session.begins_user = &c;
     for (int32_t i = 0; settings[i] != NULL; i++) {
@@ -116,6 +122,22 @@ void peer_scene_clear(peer_scene *s) {
         stn_context_destroy(s->context);
     }
     *s = (peer_scene){0};
+}
+
+bool peer_scene_is_free(const peer_scene *s, uint32_t shapes, const char *engine) {
+    const stn_model *m = s->model;
+    const char *why = m->constraint_count > 0 ? "constraints" : NULL;
+    for (int32_t j = 0; j < m->joint_count && why == NULL; j++) {
+        why = m->joints[j].type != STN_JOINT_FLOATING ? "joints" : NULL;
+    }
+    for (int32_t g = 0; g < m->geometry_count && why == NULL; g++) {
+        const stn_shape *shape = &m->geometries[g].shape;
+        why = m->geometries[g].collision && (shapes >> shape->type & 1U) == 0 ? stn_shape_name(shape->type) : NULL;
+    }
+    if (why != NULL) {
+        fprintf(stderr, "%s: the scene has what it is not measured with: %s\n", engine, why);
+    }
+    return why == NULL;
 }
 
 double peer_setting(const char *setting, const char *name, double otherwise) {
