@@ -3,11 +3,11 @@
 // apart and in one heap, and what a second thread gains. Every run is a process of its own, so that its peak of memory
 // is its own, and is killed when it takes too long; all together end within MOST_SECONDS.
 //
-// The scene falls for SETTLE steps with soft_step first; from there every engine makes its steps. Time is the median of
-// the second half of them, in the processor's time of the thread; E is that of peers/ruler.h, the median likewise.
-// Memory is what a run adds to what it began with: of ours the world with its model, tables and working memory, of a
-// peer its own world.
-// Arguments: a part of a scene's name ("heap_1000", "columns", "threads"); a part of an engine's or a solver's name.
+// The scene falls for SETTLE steps of 5 ms with soft_step first; from there every engine makes steps of 2 ms. Time is
+// the median of the second half of them, in the processor's time of the thread; E is that of peers/ruler.h, the median
+// likewise. Memory is what a run adds to what it began with: of ours the world with its model, tables and working
+// memory, of a peer its own world. Arguments: a part of a scene's name ("heap_1000", "columns", "threads"); a part of
+// an engine's or a solver's name.
 #include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #include "peers/ruler.h"
 #include "peers/scene.h"
 
-enum { MOST_BODIES = 10000, SETTLE = 500, STEPS = 100, EVERY = 4, TURN = 5, MOST_SECONDS = 9 * 60 };
+enum { MOST_BODIES = 10000, SETTLE = 240, STEPS = 100, EVERY = 4, TURN = 5, MOST_SECONDS = 9 * 60 };
 static const double SETTLE_SECONDS = 25.0, RUN_SECONDS = 10.0, KILL_SECONDS = 30.0; // beyond what a run may take
 
 typedef struct contestant {
@@ -59,12 +59,12 @@ typedef struct board {
     bool equal, ended;
 } board;
 
-static bool load(peer_scene *scene, const scene_plan *plan, const contestant *c, int32_t threads) {
+static bool load(peer_scene *scene, const scene_plan *plan, const contestant *c, const char *dt, int32_t threads) {
     char bodies[32], spacing[32];
     snprintf(bodies, sizeof bodies, "bodies=%d", (int)plan->bodies);
     snprintf(spacing, sizeof spacing, "spacing=%g", plan->spacing);
     const char *settings[] = {"placement=columns",
-                              "dt=0.002",
+                              dt,
                               bodies,
                               spacing,
                               plan->walls ? "walls=true" : "walls=false",
@@ -109,11 +109,11 @@ static void settle(const scene_plan *plan, board *b) {
     static const contestant soft = {&stiction_peer, "soft_step", NULL, "soft_step"};
     peer_scene scene;
     stn_error err = {0};
-    const double end = now_us() + 1e6 * SETTLE_SECONDS;
-    if (!load(&scene, plan, &soft, 1)) {
+    if (!load(&scene, plan, &soft, "dt=0.005", 1)) {
         return;
     }
-    for (b->settled = 0; b->settled < SETTLE && now_us() < end; b->settled++) {
+    const double end = thread_us() + 1e6 * SETTLE_SECONDS;
+    for (b->settled = 0; b->settled < SETTLE && thread_us() < end; b->settled++) {
         if (stn_world_step(scene.world, &err) < 0) {
             fprintf(stderr, "%s\n", err.text);
             return;
@@ -128,15 +128,15 @@ static void run(const scene_plan *plan, const contestant *c, board *b) {
     const bool ours = c->engine == &stiction_peer;
     reset_peak();
     double before = memory("VmRSS"), start = now_us();
-    if (!load(&scene, plan, c, 1) || !place(&scene, b)) {
+    if (!load(&scene, plan, c, "dt=0.002", 1) || !place(&scene, b)) {
         return;
     }
     b->load_ms = 1e-3 * (now_us() - start);
     reset_peak();
     before = ours ? before : memory("VmRSS");
     void *self = ours ? scene.world : c->engine->create(&scene, c->setting);
-    const double end = now_us() + 1e6 * RUN_SECONDS;
-    while (self != NULL && b->made < STEPS && now_us() < end) {
+    const double end = thread_us() + 1e6 * RUN_SECONDS;
+    while (self != NULL && b->made < STEPS && thread_us() < end) {
         const bool watched = b->made % EVERY == EVERY - 1 && c->engine->watch != NULL;
         if (watched) {
             c->engine->watch(self);
@@ -167,7 +167,7 @@ static void run_threads(const scene_plan *plan, const contestant *c, board *b) {
     stn_error err = {0};
     double us[2][STEPS];
     for (int32_t i = 0; i < 2; i++) {
-        if (!load(&scenes[i], plan, c, i + 1) || !place(&scenes[i], b)) {
+        if (!load(&scenes[i], plan, c, "dt=0.002", i + 1) || !place(&scenes[i], b)) {
             return;
         }
     }
@@ -311,7 +311,7 @@ int main(int argc, char **argv) {
                 printf("%s: left out, it did not come to its start\n", plan.name);
                 continue;
             }
-            printf("%s: %d bodies, fallen for %d steps of 2 ms\n  %-24s %5s %11s %9s %9s %9s %6s %9s %9s %9s %9s\n",
+            printf("%s: %d bodies, fallen for %d steps of 5 ms\n  %-24s %5s %11s %9s %9s %9s %6s %9s %9s %9s %9s\n",
                    plan.name, (int)plan.bodies, (int)b->settled, "", "steps", "us a step", "us/body", "MB",
                    "bytes/body", "iter", "contacts", "E", "momentum", "load ms");
             for (int32_t c = 0; c < CONTESTANTS; c++) {
