@@ -21,7 +21,12 @@
 #include "peers/scene.h"
 
 enum { MOST_BODIES = 10000, SETTLE = 240, STEPS = 100, EVERY = 4, TURN = 5, MOST_SECONDS = 9 * 60 };
-static const double SETTLE_SECONDS = 25.0, RUN_SECONDS = 10.0, KILL_SECONDS = 30.0; // beyond what a run may take
+static const double SETTLE_SECONDS = 25.0, RUN_SECONDS = 10.0; // of the processor
+
+/// When a process is killed: on a machine with other work, and with a step that does not end.
+static double patience(double seconds) {
+    return 4.0 * seconds + 30.0;
+}
 
 typedef struct contestant {
     const peer_engine *engine;
@@ -231,7 +236,7 @@ static fit fits[CONTESTANTS][2]; // of time over bodies; [heap]
 
 static void measure(const scene_plan *plan, int32_t index, board *b, double left_s, bool heap) {
     const contestant *c = &contestants[index];
-    const bool whole = wait_for(STEPPING, plan, c, b, fmin(RUN_SECONDS + KILL_SECONDS, left_s));
+    const bool whole = wait_for(STEPPING, plan, c, b, fmin(patience(RUN_SECONDS), left_s));
     const int32_t half = b->made / 2, half_errors = b->errors / 2;
     const double us = median(b->us + half, b->made - half),
                  error = median(b->error + half_errors, b->errors - half_errors),
@@ -266,7 +271,7 @@ static void print_exponents(const char *only) {
 }
 
 static void measure_threads(const scene_plan *plan, const contestant *c, board *b, double left_s) {
-    const bool whole = wait_for(THREADS, plan, c, b, fmin(2.0 * RUN_SECONDS + KILL_SECONDS, left_s));
+    const bool whole = wait_for(THREADS, plan, c, b, fmin(patience(2.0 * RUN_SECONDS), left_s));
     const double ratio = whole ? b->turn[0] / b->turn[1] : (double)NAN;
     printf("  %-20s %-24s %5d %9.0f %9.0f %6.2f  %s\n", plan->name, c->name, (int)b->made,
            whole ? b->turn[0] : (double)NAN, whole ? b->turn[1] : (double)NAN, ratio,
@@ -307,7 +312,8 @@ int main(int argc, char **argv) {
                 continue;
             }
             tell(plan.name, seconds_since(start));
-            if (!wait_for(SETTLING, &plan, NULL, b, SETTLE_SECONDS + KILL_SECONDS)) {
+            if (!wait_for(SETTLING, &plan, NULL, b,
+                          fmin(patience(SETTLE_SECONDS), MOST_SECONDS - seconds_since(start)))) {
                 printf("%s: left out, it did not come to its start\n", plan.name);
                 continue;
             }
@@ -330,7 +336,8 @@ int main(int argc, char **argv) {
             scene_plan plan = {.bodies = threaded[i / 2], .spacing = 0.0, .walls = i % 2 == 0};
             snprintf(plan.name, sizeof plan.name, "%s_%d", plan.walls ? "walls" : "open", (int)plan.bodies);
             tell(plan.name, seconds_since(start));
-            const bool settled = wait_for(SETTLING, &plan, NULL, b, SETTLE_SECONDS + KILL_SECONDS);
+            const bool settled =
+                wait_for(SETTLING, &plan, NULL, b, fmin(patience(SETTLE_SECONDS), MOST_SECONDS - seconds_since(start)));
             for (int32_t c = 0; c < CONTESTANTS && settled; c++) {
                 if (contestants[c].engine == &stiction_peer && strstr(contestants[c].name, only) != NULL) {
                     measure_threads(&plan, &contestants[c], b, MOST_SECONDS - seconds_since(start));

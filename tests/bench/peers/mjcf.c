@@ -132,10 +132,14 @@ static void write_servos(const writer *w) {
     const stn_model *m = w->scene->model;
     fprintf(w->file, "<actuator>\n");
     for (int32_t d = 0; d < m->nv; d++) {
-        double kp = w->scene->kp[d];
+        double kp = w->scene->kp[d], limit = w->scene->limit[d];
         if (kp > 0.0) {
-            fprintf(w->file, "<general joint='j%d' gainprm='%.17g' biastype='affine' biasprm='0 -%.17g 0'/>\n",
+            fprintf(w->file, "<general joint='j%d' gainprm='%.17g' biastype='affine' biasprm='0 -%.17g 0'",
                     (int)m->dof_joint[d], kp, kp);
+            if (isfinite(limit)) {
+                fprintf(w->file, " forcelimited='true' forcerange='-%.17g %.17g'", limit, limit);
+            }
+            fprintf(w->file, "/>\n");
         }
     }
     fprintf(w->file, "</actuator>\n");

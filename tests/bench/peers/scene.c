@@ -22,14 +22,14 @@ static void catch_world(void *user, stn_world *world) {
     stn_session_stop(&c->session);
 }
 
-/// The number behind "controller.<n>.<name> = " in the text that lists every parameter.
+/// The number behind "controller.<n>.<name> = " in the text that lists every parameter; 1 and 0: true and false.
 static double controller_parameter(const stn_world *world, int32_t controller, const char *name) {
     char key[64];
     double value = 0.0;
     snprintf(key, sizeof key, "controller.%d.%s = ", (int)controller + 1, name);
     const char *line = strstr(stn_world_parameters(world), key);
-    if (line != NULL) {
-        sscanf(line + strlen(key), "%lf", &value);
+    if (line != NULL && sscanf(line + strlen(key), "%lf", &value) != 1) {
+        value = strncmp(line + strlen(key), "true", 4) == 0;
     }
     return value;
 }
@@ -37,9 +37,12 @@ static double controller_parameter(const stn_world *world, int32_t controller, c
 static void find_servos(peer_scene *s) {
     for (int32_t c = 0; c < stn_world_controller_count(s->world); c++) {
         const stn_control_target *target = stn_world_controller_target(s->world, c);
+        const bool limited = controller_parameter(s->world, c, "effort_limits") > 0.0;
         for (int32_t i = 0; i < target->dof_count; i++) {
-            s->kp[target->dof[i]] = controller_parameter(s->world, c, "kp");
-            s->kd[target->dof[i]] = controller_parameter(s->world, c, "kd");
+            const int32_t dof = target->dof[i];
+            s->kp[dof] = controller_parameter(s->world, c, "kp");
+            s->kd[dof] = controller_parameter(s->world, c, "kd");
+            s->limit[dof] = limited ? s->model->joints[s->model->dof_joint[dof]].effort : (double)INFINITY;
         }
     }
 }
@@ -65,7 +68,8 @@ static bool fill(peer_scene *s) {
     s->dt = stn_world_dt(s->world);
     s->kp = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kp);
     s->kd = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kd);
-    if (s->kp == NULL || s->kd == NULL) {
+    s->limit = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->limit);
+    if (s->kp == NULL || s->kd == NULL || s->limit == NULL) {
         return false;
     }
     find_servos(s);
@@ -118,6 +122,7 @@ void peer_scene_clear(peer_scene *s) {
     if (s->context != NULL) {
         stn_release(s->context, s->kp);
         stn_release(s->context, s->kd);
+        stn_release(s->context, s->limit);
         stn_world_destroy(s->world);
         stn_context_destroy(s->context);
     }

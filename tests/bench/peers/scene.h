@@ -20,6 +20,7 @@ typedef struct peer_scene {
     const double *q;      // (nq) the start; servos hold it
     const double *effort; // (nv) constant, at joints [N m], [N]
     double *kp, *kd;      // (nv) of servos, 0: none [N m/rad], [N m s/rad]
+    double *limit;        // (nv) of their efforts, infinite: none [N m]
     double dt, mu;        // [s]; of every contact
     // of MuJoCo; the loader says its defaults, 1 and 0.02:
     double impratio, time_constant; // friction impedance over normal impedance; first number of solref [s]
