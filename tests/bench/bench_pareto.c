@@ -161,8 +161,8 @@ static void print_run(const peer_scene *scene, const scene_plan *plan, race_run 
     fflush(stdout);
 }
 
-/// `left_us`: until all must end. False: the scene cannot be made, and said why.
-static bool measure(const scene_plan *plan, const char *only, double left_us) {
+/// `end_us`: when all must have ended. False: the scene cannot be made, and said why.
+static bool measure(const scene_plan *plan, const char *only, double end_us) {
     peer_scene scene;
     char script[512];
     snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, plan->script);
@@ -173,7 +173,7 @@ static bool measure(const scene_plan *plan, const char *only, double left_us) {
     race_run runs[CONTESTANTS];
     char names[CONTESTANTS][128];
     int32_t count = 0;
-    const double longest_us = fmin(1e6 * plan->seconds, fmax(left_us, 0.0) / CONTESTANTS);
+    const double longest_us = fmin(1e6 * plan->seconds, (end_us - now_us()) / CONTESTANTS);
     for (int32_t i = 0; i < CONTESTANTS; i++) {
         name_of(&contestants[i], names[count]);
         if (only != NULL && strstr(names[count], only) == NULL) {
@@ -186,7 +186,7 @@ static bool measure(const scene_plan *plan, const char *only, double left_us) {
             printf("  %-30s left out: it cannot hold this scene\n", names[count]);
         }
     }
-    race(&scene, runs, count);
+    race(&scene, runs, count, end_us);
     for (int32_t i = 0; i < count; i++) {
         print_run(&scene, plan, &runs[i], names[i]);
         race_end(&runs[i]);
@@ -216,7 +216,11 @@ int main(int argc, char **argv) {
             const int gone = (int)(1e-6 * (now_us() - start));
             fprintf(stderr, "pareto: scene %d of %d, %s; %d:%02d gone\n", (int)++done, (int)wanted, scenes[i].name,
                     gone / 60, gone % 60);
-            made = measure(&scenes[i], only, end - now_us()) && made;
+            if (now_us() > end) {
+                printf("%s: not measured, %d minutes are over\n", scenes[i].name, MOST_SECONDS / 60);
+            } else {
+                made = measure(&scenes[i], only, end) && made;
+            }
         }
     }
     return made ? 0 : 1;

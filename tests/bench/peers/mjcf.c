@@ -145,20 +145,24 @@ static void write_servos(const writer *w) {
     fprintf(w->file, "</actuator>\n");
 }
 
-bool peer_scene_write_mjcf(const peer_scene *scene, const char *path) {
+bool peer_scene_write_mjcf(const peer_scene *scene, const char *path, bool pyramids) {
     const writer w = {fopen(path, "w"), scene};
     if (w.file == NULL) {
         return false;
     }
-    // as much memory as its solver asks for when every body has eight contacts
-    int contacts = 8 * scene->model->body_count + 200, rows = 3 * contacts + scene->model->nv;
+    // as much memory as its solver asks for when every body has eight contacts, and joints friction and both limits
+    int contacts = 8 * scene->model->body_count + 60, rows = (pyramids ? 4 : 3) * contacts;
+    for (int32_t j = 0; j < scene->model->joint_count; j++) {
+        rows += scene->model->joints[j].type != STN_JOINT_FLOATING ? 3 * scene->model->joints[j].nv : 0;
+    }
     double stack = 4.0 * rows * scene->model->nv + (double)scene->model->nv * scene->model->nv + 1e6;
     fprintf(w.file,
-            "<mujoco><compiler angle='radian'/><option timestep='%.17g' cone='elliptic' impratio='%.17g' "
+            "<mujoco><compiler angle='radian'/><option timestep='%.17g' cone='%s' impratio='%.17g' "
             "solver='Newton' tolerance='1e-8'/>\n"
             "<size nconmax='%d' njmax='%d' nstack='%.0f'/><default><geom condim='3' friction='%.17g 0.005 "
             "0.0001' solref='%.17g 1'/></default>\n",
-            scene->dt, scene->impratio, contacts, rows, stack, scene->mu, scene->time_constant);
+            scene->dt, pyramids ? "pyramidal" : "elliptic", scene->impratio, contacts, rows, stack, scene->mu,
+            scene->time_constant);
     write_hulls(&w);
     fprintf(w.file, "<worldbody>\n");
     write_geometries(&w, 0);

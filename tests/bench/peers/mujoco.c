@@ -39,7 +39,7 @@ static void destroy(void *self) {
     free(p);
 }
 
-static bool load(peer *p, const peer_scene *scene) {
+static bool load(peer *p, const peer_scene *scene, bool pyramids) {
     char path[] = "/tmp/stn_bench_XXXXXX.xml", error[500] = "the model file could not be written";
     int descriptor = mkstemps(path, 4);
     FILE *own = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
@@ -47,7 +47,7 @@ static bool load(peer *p, const peer_scene *scene) {
         return false;
     }
     fclose(own);
-    if (setjmp(failed) == 0 && peer_scene_write_mjcf(scene, path)) {
+    if (setjmp(failed) == 0 && peer_scene_write_mjcf(scene, path, pyramids)) {
         p->model = mj_loadXML(path, NULL, error, sizeof error);
         p->data = p->model != NULL ? mj_makeData(p->model) : NULL;
         p->work = p->model != NULL ? calloc((size_t)p->model->nv, sizeof *p->work) : NULL;
@@ -68,7 +68,7 @@ static void *create(const peer_scene *scene, const char *setting) {
         return NULL;
     }
     peer *p = calloc(1, sizeof *p);
-    if (p == NULL || !load(p, scene)) {
+    if (p == NULL || !load(p, scene, peer_setting(setting, "pyramids", 0.0) > 0.0)) {
         if (p != NULL) {
             destroy(p);
         }
@@ -77,7 +77,6 @@ static void *create(const peer_scene *scene, const char *setting) {
     p->model->opt.iterations = (int)peer_setting(setting, "iterations", p->model->opt.iterations);
     p->model->opt.tolerance = peer_setting(setting, "tolerance", p->model->opt.tolerance);
     p->model->opt.solver = peer_setting(setting, "cg", 0.0) > 0.0 ? mjSOL_CG : mjSOL_NEWTON;
-    p->model->opt.cone = peer_setting(setting, "pyramids", 0.0) > 0.0 ? mjCONE_PYRAMIDAL : mjCONE_ELLIPTIC;
     for (int32_t i = 0; i < scene->model->nq; i++) {
         p->data->qpos[i] = scene->q[i];
     }
@@ -96,6 +95,11 @@ static bool step(void *self) {
         return false;
     }
     mj_step(p->model, p->data);
+    const mjWarningStat *warning = p->data->warning;
+    if (warning[mjWARN_CONTACTFULL].number + warning[mjWARN_CNSTRFULL].number > 0) {
+        fprintf(stderr, "MuJoCo: more contacts than there is room for\n");
+        return false;
+    }
     return true;
 }
 

@@ -68,8 +68,8 @@ bool peer_scene_load_threads(peer_scene *out, const char *script, const char *co
 void peer_scene_clear(peer_scene *scene);
 /// Deepest overlap of the shapes at some coordinates [m], as our own contact model sees it.
 double peer_scene_overlap(const peer_scene *scene, const double *q);
-/// The model as MJCF, with servos.
-bool peer_scene_write_mjcf(const peer_scene *scene, const char *path);
+/// The model as MJCF, with servos, and pyramidal or elliptic cones.
+bool peer_scene_write_mjcf(const peer_scene *scene, const char *path, bool pyramids);
 /// True: bodies are free, nothing but contact acts between them, and their shapes and those of the world are among
 /// `shapes`, bits 1 << stn_shape_type. False: told on stderr, `engine` in front.
 bool peer_scene_is_free(const peer_scene *scene, uint32_t shapes, const char *engine);
