@@ -394,19 +394,24 @@ static void write_own_values(csv_recording *r, const stn_observation *o) {
     }
 }
 
+/// NaN: there is none of that name. `at`: where it was in the first row, and most often still is.
+static double signal_of(const stn_observation *o, const char *name, int32_t at) {
+    for (int32_t k = 0; k < o->signal_count; k++) {
+        const stn_signal *signal = &o->signals[(at + k) % o->signal_count];
+        if (strcmp(signal->name, name) == 0) {
+            return signal->value;
+        }
+    }
+    return (double)NAN;
+}
+
 static stn_status write_row(csv_recording *r, const stn_observation *o, stn_error *err) {
     table_whole(&r->table, o->step);
     if (r->config->columns == ALL) {
         write_own_values(r, o);
     }
     for (int32_t i = 0; i < r->signal_count; i++) {
-        double value = NAN;
-        for (int32_t k = 0; k < o->signal_count; k++) {
-            if (strcmp(o->signals[k].name, r->signal[i]) == 0) {
-                value = o->signals[k].value;
-            }
-        }
-        table_number(&r->table, value);
+        table_number(&r->table, signal_of(o, r->signal[i], i));
     }
     table_put(&r->table, "\n");
     return table_flush(&r->table, err);

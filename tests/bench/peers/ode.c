@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open Dynamics Engine: dWorldQuickStep with its defaults, a hash space, up to 8 contacts a pair. Velocities follow
-// from its impulses by construction, so there is no momentum error to speak of. Settings: sweeps; exact=1: dWorldStep,
-// which factors a dense matrix of all rows, for few bodies.
+// Open Dynamics Engine: dWorldQuickStep with its defaults, a space that sweeps and prunes (a hash space takes a fifth
+// to a half longer here), up to 8 contacts a pair. Velocities follow from its impulses by construction, so there is no
+// momentum error to speak of. Settings: sweeps; exact=1: dWorldStep, which factors a dense matrix of all rows, for few
+// bodies.
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static void *create(const peer_scene *scene, const char *setting) {
     dInitODE2(0);
     dSetMessageHandler(be_quiet);
     *p = (peer){.world = dWorldCreate(),
-                .space = dHashSpaceCreate(NULL),
+                .space = dSweepAndPruneSpaceCreate(NULL, dSAP_AXES_XYZ),
                 .contacts = dJointGroupCreate(0),
                 .bodies = bodies,
                 .body_count = m->body_count,
