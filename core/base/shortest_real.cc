@@ -80,9 +80,10 @@ uint64_t multiply(power p, uint64_t c) {
     return static_cast<uint64_t>(high >> 64) | uint64_t(static_cast<uint64_t>(high) > 1);
 }
 
+/// digits 10^exponent with 16 or 17 digits, the last of which is 0 and not needed where `short_by` is 1.
 struct decimal {
     uint64_t digits;
-    int exponent;
+    int exponent, short_by;
 };
 
 /// Of a number with 1e-290 <= |value| < 1e15.
@@ -98,53 +99,37 @@ decimal shortest(uint64_t bits) {
     const uint64_t lower = multiply(p, (4 * c - (narrow ? 1 : 2)) << shift) + odd, middle = multiply(p, 4 * c << shift),
                    upper = multiply(p, (4 * c + 2) << shift) - odd;
     const uint64_t s = middle / 4, tens = s / 10;
-    const bool ten_below = lower <= 40 * tens, ten_above = 40 * tens + 40 <= upper;
-    if (ten_below != ten_above) {
-        return {tens + uint64_t(ten_above), k + 1};
-    }
-    const bool below = lower <= 4 * s, above = 4 * s + 4 <= upper;
-    if (below != above) {
-        return {s + uint64_t(above), k};
-    }
+    // chosen without jumps, which nobody could predict
+    const bool ten_above = 40 * tens + 40 <= upper, ten = (lower <= 40 * tens) != ten_above;
+    const bool above = 4 * s + 4 <= upper, one = (lower <= 4 * s) != above;
     const bool up = middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1) != 0); // both: the nearer, then the even one
-    return {s + uint64_t(up), k};
+    const uint64_t of_tens = 10 * (tens + uint64_t(ten_above)), of_ones = s + uint64_t(one ? above : up);
+    return {ten ? of_tens : of_ones, k, ten ? 1 : 0};
 }
 
-struct pair_table {
-    std::array<char, 200> of{};
-
-    constexpr pair_table() {
-        for (int i = 0; i < 100; i++) {
-            of[size_t(2 * i)] = char('0' + i / 10);
-            of[size_t(2 * i + 1)] = char('0' + i % 10);
-        }
-    }
-};
-
-constexpr pair_table pairs;
-
-/// Eight digits of a number below 10^8, zeros in front.
+/// Eight digits of a number below 10^8, zeros in front: split into halves, their halves and theirs, all parts at once
+/// in one word, the first digit in the lowest byte.
 void put_eight(uint32_t value, char *text) {
-    const uint32_t high = value / 10000, low = value % 10000;
-    std::memcpy(text, &pairs.of[2 * (high / 100)], 2);
-    std::memcpy(text + 2, &pairs.of[2 * (high % 100)], 2);
-    std::memcpy(text + 4, &pairs.of[2 * (low / 100)], 2);
-    std::memcpy(text + 6, &pairs.of[2 * (low % 100)], 2);
+    uint64_t x = value / 10000 | static_cast<uint64_t>(value % 10000) << 32;
+    uint64_t high = (x * 5243 >> 19) & 0x0000007f0000007f; // by 100, of numbers below 10^4
+    x = high | (x - 100 * high) << 16;
+    high = (x * 103 >> 10) & 0x000f000f000f000f; // by 10, of numbers below 100
+    x = (high | (x - 10 * high) << 8) + 0x3030303030303030;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    std::memcpy(text, &x, sizeof x);
 }
 
 enum { DIGITS = 17 };
 
-/// The digits of 0 < d < 10^17, without zeros in front; returns where they begin.
+/// 16 or 17 digits; returns where they begin.
 const char *put_digits(uint64_t d, char text[DIGITS]) {
-    const uint64_t high = d / 100000000;
-    text[0] = static_cast<char>('0' + high / 100000000);
+    const uint64_t high = d / 100000000, first = high / 100000000;
+    text[0] = static_cast<char>('0' + first);
     put_eight(static_cast<uint32_t>(high % 100000000), text + 1);
     put_eight(static_cast<uint32_t>(d % 100000000), text + 9);
-    const char *first = text;
-    while (*first == '0') {
-        first++;
-    }
-    return first;
+    return text + (first == 0 ? 1 : 0);
 }
 
 /// As the library writes them: 0.00012, 120, 1.2 or 1.2e-05. Digits are copied all at once, whatever their number:
@@ -155,6 +140,7 @@ int write(decimal d, bool fixed, char *text) {
     const char *const first = put_digits(d.digits, room);
     int count = static_cast<int>(room + DIGITS - first);
     const int point = count + d.exponent; // digits before it
+    count -= d.short_by;
     while (count > 1 && first[count - 1] == '0') {
         count--;
     }
@@ -169,8 +155,9 @@ int write(decimal d, bool fixed, char *text) {
         if (size >= 100) {
             *at++ = static_cast<char>('0' + size / 100);
         }
-        std::memcpy(at, &pairs.of[2 * static_cast<size_t>(size % 100)], 2);
-        return static_cast<int>(at + 2 - text);
+        *at++ = static_cast<char>('0' + size / 10 % 10);
+        *at++ = static_cast<char>('0' + size % 10);
+        return static_cast<int>(at - text);
     }
     if (point <= 0) {
         std::memcpy(text, "0.0000", 6);
@@ -203,7 +190,12 @@ int stn_shortest_real(double value, char text[STN_SHORTEST_REAL]) {
         const int sign = std::signbit(value) ? 1 : 0;
         return sign + write(shortest(bits), size >= 1e-4, text + sign);
     }
-    bool fixed = size == 0.0;
+    if (size == 0.0) {
+        const int sign = std::signbit(value) ? 1 : 0;
+        std::memcpy(text, sign != 0 ? "-0" : "0 ", 2);
+        return sign + 1;
+    }
+    bool fixed = false;
     if (size >= 1e15 && size < 1e17) { // a whole number of 16 or 17 digits, or one that is written with fewer
         const char *end = std::to_chars(text, text + STN_SHORTEST_REAL, value, std::chars_format::scientific).ptr;
         fixed = count_digits(text, static_cast<int>(end - text)) >= (size < 1e16 ? 16 : 17);
