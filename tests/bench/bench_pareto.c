@@ -80,7 +80,7 @@ static const scene_plan scenes[] = {
     {"clutter1000_open", CLUTTER, {COLUMNS, "bodies=1000", "walls=false"}, 8.0},
     {"box_stack10", "scripts/box_stack.lua", {"height=10"}, 1.0},
     {"box_stack30", "scripts/box_stack.lua", {"height=30"}, 1.0},
-    {"brick_wall105", "scripts/brick_wall.lua", {NULL}, 2.0},
+    {"brick_wall105", "scripts/brick_wall.lua", {NULL}, 4.0},
     {"brick_wall410", "scripts/brick_wall.lua", {"courses=20", "bricks=20"}, 8.0},
     {"chain_net36", "scripts/chain_net.lua", {NULL}, 2.0},
     {"chain_net133", "scripts/chain_net.lua", {"rings=7"}, 4.0},
