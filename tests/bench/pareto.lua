@@ -26,7 +26,7 @@ for line in file:lines() do
         for i = #runs, 1, -1 do runs[i] = nil end
         runs.of = {}
       end
-      local run = { name = name, group = name:match "^%S+", us = tonumber(value) } -- us nil: left out
+      local run = { name = name, engine = name:match "^%S+", us = tonumber(value) } -- us nil: left out
       runs.of[name], runs[#runs + 1] = run, run
     else
       runs.of[name][quantity] = tonumber(value)
@@ -58,28 +58,37 @@ local apart = 1e3 -- energy that no scene has to give [J]: the run flew apart
 
 local function counts(run) return known(run.us) and not run.cut and (run.energy or 0) < apart end
 
--- A line for each engine or solver, its settings in their order.
+local amounts = { tolerance = true, iterations = true, max_iterations = true, sweeps = true, substeps = true }
+local least = { error = 1e-10, overlap = 1e-4 } -- of a chart: what is below is drawn there
+
+-- A line for each engine or solver, one more for each of its ways ("cg=1"); along it, how much it does. An engine has one colour.
 local function lines(runs, key)
-  local series, at = {}, {}
+  local series, at, colors, count = {}, {}, {}, 0
   for _, run in ipairs(runs) do
+    if not colors[run.engine] then
+      count = count + 1
+      colors[run.engine] = count
+    end
     local y = run[key]
-    if counts(run) and known(y) and y > 0 then
-      local line = at[run.group]
+    if counts(run) and known(y) and y >= 0 then
+      local name = run.name:gsub(" (%S+)=%S+", function(word) return amounts[word] and "" or nil end)
+      local line = at[name]
       if not line then
-        line = { name = run.group, x = {}, y = {} }
-        at[run.group], series[#series + 1] = line, line
+        line = { name = name, x = {}, y = {}, color = colors[run.engine] }
+        at[name], series[#series + 1] = line, line
       end
-      line.x[#line.x + 1], line.y[#line.y + 1] = run.us, y
+      line.x[#line.x + 1], line.y[#line.y + 1] = run.us, math.max(y, least[key])
     end
   end
   return series
 end
 
--- Who is first: no other is faster with at most its error.
+-- Who is first: no other is faster with at most its error. Below the least it is all the same.
 local function is_first(run, runs)
   if not counts(run) or not known(run.error) then return false end
   for _, other in ipairs(runs) do
-    if other ~= run and counts(other) and known(other.error) and other.us < run.us and other.error <= run.error then return false end
+    local better = other ~= run and counts(other) and known(other.error) and other.us < run.us
+    if better and math.max(other.error, least.error) <= math.max(run.error, least.error) then return false end
   end
   return true
 end
@@ -88,7 +97,7 @@ local function add_pareto(out, runs)
   local title = runs.name:gsub("_", ", ")
   if p.folder ~= "" then
     local x, charts = { label = "median time of a step [us]", log = true }, {}
-    for _, what in ipairs { { "error", title .. ": error against time", "error E of a step" }, { "overlap", "deepest overlap at the end", "mm" } } do
+    for _, what in ipairs { { "error", title .. ": error against time", "error E of a step, 1e-10: or less" }, { "overlap", "deepest overlap at the end", "mm, 1e-4: or less" } } do
       local series = lines(runs, what[1])
       if #series > 0 then
         charts[#charts + 1] = { title = what[2], x = x, y = { label = what[3], log = true }, series = series, legend = "beside" }
@@ -105,8 +114,8 @@ local function add_pareto(out, runs)
       local time = run.cut and ("cut after %d steps (%s)"):format(run.cut, micros(run.us)) or micros(run.us)
       out[#out + 1] = ("| %s | %s | %s | %s | %s | %s |"):format(run.name, time, figure(run.error, "%.1e"), figure(run.overlap, "%.3f"),
         flew and "flew apart" or figure(run.energy, "%.3f"), is_first(run, runs) and "yes" or "")
-    elseif not seen[run.group] then
-      seen[run.group], out_of[#out_of + 1] = true, run.group
+    elseif not seen[run.engine] then
+      seen[run.engine], out_of[#out_of + 1] = true, run.engine
     end
   end
   out[#out + 1] = ""
@@ -135,7 +144,7 @@ local function add_scale(out, scenes)
           figure(run.error, "%.1e"), figure(run.load, "%.0f"))
         if known(run.us) then
           if not at[run.name] then
-            at[run.name] = { name = run.group, x = {}, y = {} }
+            at[run.name] = { name = run.engine, x = {}, y = {} }
             series[#series + 1] = at[run.name]
           end
           local line = at[run.name]
