@@ -5,9 +5,11 @@ local solve_error = require "solve_error"
 local worse = require "worse"
 local clutter = require "clutter_scene"
 
-local p = clutter.parameters()
+local p = clutter.parameters {
+  spacing = 0.0, -- of the columns [m]; 0: as far as the container allows
+}
 local world = stn.world { dt = p.dt, solver = { "sap", tolerance = 1e-6 } }
-local bodies = clutter.build(world, p)
+local bodies = clutter.build(world, p, p.spacing > 0 and p.spacing or nil)
 
 -- At rest: the last tenth of the run, every tenth step.
 local deep, depth_sum, depth_count = 0, 0, 0

@@ -12,6 +12,7 @@ local p = stn.params {
   seconds = 10.0, -- [s]
   kp = 0.0,       -- [N m/rad, N/m]; 0: the robot's
   kd = 0.0,       -- [N m s/rad, N s/m]; 0: the robot's
+  effort_limits = true, -- of the motors
   dt = 0.002,     -- [s]
   picture = "",   -- file for a picture of the end, .png; "": none
 }
@@ -170,7 +171,7 @@ local function add_drive(sliding, kp, kd)
   end
   if #names > 0 then
     drives[#drives + 1] = { members = members, motors = world:controller {
-      "joint_pd", target = robot, joints = names, kp = p.kp > 0 and p.kp or kp, kd = p.kd > 0 and p.kd or kd,
+      "joint_pd", target = robot, joints = names, kp = p.kp > 0 and p.kp or kp, kd = p.kd > 0 and p.kd or kd, effort_limits = p.effort_limits,
       gravity_compensation = not spec.feet,
     } }
   end

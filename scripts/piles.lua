@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A pile of bodies of one shape, dropped in four columns into a walled container, and how still it lies at the end.
+-- A pile of bodies of one shape, dropped in columns into a walled container, and how still it lies at the end.
 --
 -- In the last half second: jitter, the rms over bodies and steps of the speed of the centre and of the angular speed times half the
 -- size; tremble, the rms change of a body's velocity from step to step, which creep at a constant speed does not show; the deepest overlap; and the share of contact ids that were not there in the step before.
@@ -7,8 +7,9 @@ local stn = require "stiction"
 local worse = require "worse"
 
 local p = stn.params {
-  shape = stn.choice { "box", "cylinder", "rock" },
+  shape = stn.choice { "box", "cylinder", "rock", "sphere" },
   count = 30,
+  side = 2,        -- columns along each side of the container
   tumbled = false, -- turned any way at the start, else about z only
   dt = 0.002,      -- [s]
   seconds = 10.0,  -- [s]
@@ -16,7 +17,8 @@ local p = stn.params {
   seed = 1,
 }
 
-local half, size = 0.18, 0.1 -- inner half width of the container, size of the bodies [m]
+assert(p.side >= 1, ("side = %g must be >= 1"):format(p.side))
+local half, size = 0.02 + 0.08 * p.side, 0.1 -- inner half width of the container, size of the bodies [m]
 local window = 0.5           -- at the end, in which is measured [s]
 math.randomseed(p.seed)
 local world = stn.world { dt = p.dt }
@@ -75,6 +77,10 @@ local add = {
     body.radius, body.length = between(0.4, 0.5) * size, between(0.8, 1.2) * size
     return world:cylinder(body)
   end,
+  sphere = function(body)
+    body.radius = between(0.4, 0.5) * size
+    return world:sphere(body)
+  end,
   rock = function(body)
     body.file = rock_file()
     local rock = world:mesh(body)
@@ -86,10 +92,10 @@ local add = {
 container()
 local bodies = {}
 for i = 0, p.count - 1 do
-  local column, layer = i % 4, i // 4
+  local column, layer = i % p.side ^ 2, i // p.side ^ 2
   bodies[i + 1] = add[p.shape] {
     name = p.shape .. i + 1, density = 1000,
-    xyz = { (column % 2 - 0.5) * 0.16 + between(-0.01, 0.01), (column // 2 - 0.5) * 0.16 + between(-0.01, 0.01), 0.08 + 0.14 * layer },
+    xyz = { (column % p.side - 0.5 * (p.side - 1)) * 0.16 + between(-0.01, 0.01), (column // p.side - 0.5 * (p.side - 1)) * 0.16 + between(-0.01, 0.01), 0.08 + 0.14 * layer },
     rpy = { p.tumbled and between(-3, 3) or 0, p.tumbled and between(-1.5, 1.5) or 0, between(-3, 3) },
   }
 end

@@ -154,17 +154,19 @@ bool stn_parse_real(const char *text, double *value) {
 
 /// `digits` 0: as few as read back to the same number.
 static size_t print_number(char *text, size_t size, double value, int digits) {
-    char out[STN_SHORTEST_REAL];
+    char own[STN_SHORTEST_REAL], *out = size >= sizeof own ? text : own;
     int length = 0;
     if (!isfinite(value)) {
-        length = snprintf(out, sizeof out, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
+        length = snprintf(out, sizeof own, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
     } else {
         length = digits == 0 ? stn_shortest_real(value, out) : stn_rounded_real(value, digits, out);
     }
     if ((size_t)length >= size) {
         return 0;
     }
-    memcpy(text, out, (size_t)length);
+    if (out == own) {
+        memcpy(text, own, (size_t)length);
+    }
     text[length] = '\0';
     return (size_t)length;
 }

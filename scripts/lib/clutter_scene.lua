@@ -7,8 +7,14 @@
 -- box_contact "manifold": boxes touch by face clipping; "spheres26": by 26 spheres inside each box, as in the paper's demo.
 local stn = require "stiction"
 
-local clutter = { half = 0.4 } -- inner half width of the container [m]
-local half, radius = clutter.half, 0.05 -- radius: half size of the bodies [m]
+local clutter = {}
+local radius = 0.05 -- half size of the bodies [m]
+
+-- Inner half width of the container [m]. Columns of ten stand at least 0.13 m apart: more than 360 bodies make it wider.
+local function half_width(p)
+  local side = math.ceil(math.sqrt(math.ceil(p.bodies / 10)))
+  return 0.4 + (p.placement == "columns" and 0.065 * math.max(0, side - 6) or 0)
+end
 
 -- Declares the parameters of the scene; `changes` are other defaults, and parameters of the script's own.
 function clutter.parameters(changes)
@@ -48,7 +54,7 @@ local function add_container(world, p)
     return
   end
   local paper = p.placement == "paper"
-  local thickness, height = paper and 0.04 or 0.10, paper and 0.80 or 1.0
+  local thickness, height, half = paper and 0.04 or 0.10, paper and 0.80 or 1.0, half_width(p)
   local centre, length = half + 0.5 * thickness, 2 * (half + thickness)
   for i, side in ipairs { { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } } do
     local across = side[1] ~= 0
@@ -104,14 +110,15 @@ local function paper_place(p, i)
   return { xyz = { x + 0.001 * layer, y, 0.075 + 0.15 * layer }, quat = random_quat() }, math.random() < 0.5
 end
 
--- Columns stand on a square grid, `spacing` [m] apart; when that is not given, as far as the container allows, at most 0.3.
+-- Columns stand on a square grid, `spacing` [m] apart; when that is not given, as far as the container allows, at most 0.3;
+-- on the open floor 0.3 for more than 360 bodies, which the container of 0.8 m would not hold.
 local function columns_place(p, i, spacing)
   local high = 10
   local column, layer = i // high, i % high
   local side = math.ceil(math.sqrt(math.ceil(p.bodies / high)))
-  local apart = spacing or math.min(0.3, 0.65 / math.max(1, side - 1))
+  local room = p.walls and 2 * half_width(p) - 0.15 or 0.65
+  local apart = spacing or math.min(0.3, room / math.max(1, side - 1))
   if apart < 0.11 then -- columns that near would begin inside each other
-    assert(not p.walls, "the container has room for 360 bodies in columns; set walls = false")
     apart = 0.3
   end
   local x, y = (column % side - (side - 1) / 2) * apart, (column // side - (side - 1) / 2) * apart
@@ -140,7 +147,7 @@ end
 
 -- How many bodies have left the container, and the mean speed of all [m/s].
 function clutter.survey(p, bodies)
-  local outside, speed = 0, 0
+  local outside, speed, half = 0, 0, half_width(p)
   for _, body in ipairs(bodies) do
     local xyz = body:position()
     if p.walls and (math.abs(xyz[1]) > half or math.abs(xyz[2]) > half) or xyz[3] < 0 then

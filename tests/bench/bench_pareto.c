@@ -8,9 +8,7 @@
 #include "bench_time.h"
 #include "peers/race.h"
 
-enum { MOST_SETTINGS = 10, STEPS = 1000 };
-
-static const double LONGEST_US = 10e6; // of one setting in one scene
+enum { MOST_SETTINGS = 10, STEPS = 1000, MOST_SECONDS = 24 * 60 };
 
 /// An engine at a setting; `solver`: of ours, whose settings are parameters of the script.
 typedef struct contestant {
@@ -36,6 +34,9 @@ static const contestant contestants[] = {
     {&mujoco_peer, "tolerance=1e-8", NULL},
     {&mujoco_peer, "tolerance=1e-4", NULL},
     {&mujoco_peer, "tolerance=0 iterations=2", NULL},
+    {&mujoco_peer, "pyramids=1", NULL},
+    {&mujoco_peer, "cg=1", NULL},
+    {&mujoco_peer, "cg=1 tolerance=1e-4", NULL},
 #endif
 #ifdef HAVE_ODE
     {&ode_peer, "sweeps=5", NULL},
@@ -43,6 +44,7 @@ static const contestant contestants[] = {
     {&ode_peer, "sweeps=50", NULL},
     {&ode_peer, "sweeps=100", NULL},
     {&ode_peer, "sweeps=400", NULL},
+    {&ode_peer, "exact=1", NULL},
 #endif
 #ifdef HAVE_BULLET
     {&bullet_peer, "sweeps=10", NULL},
@@ -61,18 +63,32 @@ enum { CONTESTANTS = sizeof contestants / sizeof contestants[0] };
 typedef struct scene_plan {
     const char *name, *script;
     const char *settings[MOST_SETTINGS];
+    double seconds; // that one setting may take
 } scene_plan;
 
+#define CLUTTER "scripts/clutter.lua"
+#define COLUMNS "placement=columns", "dt=0.002"
+
 static const scene_plan scenes[] = {
-    // the container has room for 360 bodies
-    {"clutter40_walls", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=40", "walls=true"}},
-    {"clutter160_walls", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=160", "walls=true"}},
-    {"clutter320_walls", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=320", "walls=true"}},
-    {"clutter40_open", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=40", "walls=false"}},
-    {"clutter160_open", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=160", "walls=false"}},
-    {"clutter320_open", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=320", "walls=false"}},
-    {"clutter1000_open", "scripts/clutter.lua", {"placement=columns", "dt=0.002", "bodies=1000", "walls=false"}},
+    {"clutter40_walls", CLUTTER, {COLUMNS, "bodies=40", "walls=true"}, 1.0},
+    {"clutter160_walls", CLUTTER, {COLUMNS, "bodies=160", "walls=true"}, 3.0},
+    {"clutter320_walls", CLUTTER, {COLUMNS, "bodies=320", "walls=true"}, 6.0},
+    {"clutter1000_walls", CLUTTER, {COLUMNS, "bodies=1000", "walls=true"}, 16.0},
+    {"clutter40_open", CLUTTER, {COLUMNS, "bodies=40", "walls=false"}, 1.0},
+    {"clutter160_open", CLUTTER, {COLUMNS, "bodies=160", "walls=false"}, 2.0},
+    {"clutter320_open", CLUTTER, {COLUMNS, "bodies=320", "walls=false"}, 4.0},
+    {"clutter1000_open", CLUTTER, {COLUMNS, "bodies=1000", "walls=false"}, 8.0},
+    {"box_stack10", "scripts/box_stack.lua", {"height=10"}, 1.0},
+    {"box_stack30", "scripts/box_stack.lua", {"height=30"}, 1.0},
+    {"brick_wall105", "scripts/brick_wall.lua", {NULL}, 4.0},
+    {"brick_wall410", "scripts/brick_wall.lua", {"courses=20", "bricks=20"}, 8.0},
+    {"chain_net36", "scripts/chain_net.lua", {NULL}, 2.0},
+    {"chain_net133", "scripts/chain_net.lua", {"rings=7"}, 4.0},
+    {"two_arms_160dof", "scripts/dual_arm_hold.lua", {NULL}, 1.0},
+    {"spheres250", "scripts/piles.lua", {"shape=sphere", "side=5", "count=250"}, 4.0},
+    {"rocks160", "scripts/piles.lua", {"shape=rock", "side=4", "count=160"}, 5.0},
 };
+enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
 /// Words of a text as settings behind those of a scene; `room` holds the words.
 static void add_words(const char *text, char room[256], const char **settings, int32_t count) {
@@ -97,7 +113,7 @@ static void name_of(const contestant *c, char name[128]) {
 }
 
 static bool begin(race_run *run, const scene_plan *plan, const char *script, const peer_scene *scene,
-                  const contestant *c) {
+                  const contestant *c, double longest_us) {
     const peer_scene *own = scene;
     peer_scene made = {0};
     if (c->engine == &stiction_peer) {
@@ -113,7 +129,7 @@ static bool begin(race_run *run, const scene_plan *plan, const char *script, con
         }
         own = &made;
     }
-    if (!race_begin(run, own, c->engine, c->setting, STEPS, LONGEST_US, true)) {
+    if (!race_begin(run, own, c->engine, c->setting, STEPS, longest_us, true)) {
         peer_scene_clear(&made);
         return false;
     }
@@ -139,11 +155,14 @@ static void print_run(const peer_scene *scene, const scene_plan *plan, race_run 
     bench_row("pareto", plan->name, name, "error", "1", error);
     bench_row("pareto", plan->name, name, "overlap", "mm", 1e3 * overlap);
     bench_row("pareto", plan->name, name, "energy", "J", r->rise);
+    if (r->made < STEPS) {
+        bench_row("pareto", plan->name, name, "cut", "steps", r->made);
+    }
     fflush(stdout);
 }
 
-/// False: the scene cannot be made, and said why.
-static bool measure(const scene_plan *plan, const char *only) {
+/// `end_us`: when all must have ended. False: the scene cannot be made, and said why.
+static bool measure(const scene_plan *plan, const char *only, double end_us) {
     peer_scene scene;
     char script[512];
     snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, plan->script);
@@ -154,18 +173,20 @@ static bool measure(const scene_plan *plan, const char *only) {
     race_run runs[CONTESTANTS];
     char names[CONTESTANTS][128];
     int32_t count = 0;
+    const double longest_us = fmin(1e6 * plan->seconds, (end_us - now_us()) / CONTESTANTS);
     for (int32_t i = 0; i < CONTESTANTS; i++) {
         name_of(&contestants[i], names[count]);
         if (only != NULL && strstr(names[count], only) == NULL) {
             continue;
         }
-        if (begin(&runs[count], plan, script, &scene, &contestants[i])) {
+        if (begin(&runs[count], plan, script, &scene, &contestants[i], longest_us)) {
             count++;
         } else {
+            bench_row("pareto", plan->name, names[count], "", "us", (double)NAN);
             printf("  %-30s left out: it cannot hold this scene\n", names[count]);
         }
     }
-    race(&scene, runs, count);
+    race(&scene, runs, count, end_us);
     for (int32_t i = 0; i < count; i++) {
         print_run(&scene, plan, &runs[i], names[i]);
         race_end(&runs[i]);
@@ -179,16 +200,28 @@ int main(int argc, char **argv) {
     print_missing_peers();
     printf("  %-30s %6s %10s %9s %9s %9s %9s\n", "second half of the run", "steps", "us a step", "E", "largest",
            "overlap", "energy");
-    bool any = false, made = true;
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-        if (argc < 2 || strstr(scenes[i].name, argv[1]) != NULL) {
-            made = measure(&scenes[i], argc > 2 ? argv[2] : NULL) && made;
-            any = true;
-        }
+    const char *part = argc > 1 ? argv[1] : "", *only = argc > 2 ? argv[2] : NULL;
+    int32_t wanted = 0, done = 0;
+    double seconds = 0.0; // of the scenes to come
+    for (int32_t i = 0; i < SCENES; i++) {
+        wanted += strstr(scenes[i].name, part) != NULL;
+        seconds += strstr(scenes[i].name, part) != NULL ? scenes[i].seconds : 0.0;
     }
-    if (!any) {
-        fprintf(stderr, "no scene has '%s' in its name; they are called like %s\n", argv[1], scenes[0].name);
+    if (wanted == 0) {
+        fprintf(stderr, "no scene has '%s' in its name; they are called like %s\n", part, scenes[0].name);
         return 2;
+    }
+    bool made = true;
+    const double start = now_us(), end = start + 1e6 * MOST_SECONDS;
+    for (int32_t i = 0; i < SCENES; i++) {
+        if (strstr(scenes[i].name, part) != NULL) {
+            const int gone = (int)(1e-6 * (now_us() - start));
+            fprintf(stderr, "pareto: scene %d of %d, %s; %d:%02d gone\n", (int)++done, (int)wanted, scenes[i].name,
+                    gone / 60, gone % 60);
+            const double share = fmax(end - now_us(), 0.0) * scenes[i].seconds / seconds; // on a busy machine
+            made = measure(&scenes[i], only, now_us() + share) && made;
+            seconds -= scenes[i].seconds;
+        }
     }
     return made ? 0 : 1;
 }

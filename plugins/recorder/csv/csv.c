@@ -2,6 +2,7 @@
 // One header line with names and units, one row a step. Every parameter in force is written beside it, in
 // <file>.parameters; what is asked for of soft bodies, in files of their own (soft_rows.h).
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,11 +89,8 @@ static stn_status write_parameters(csv_recording *r, const stn_record_header *he
     snprintf(path, size, "%s.parameters", header->path);
     stn_status status = stn_output_open(path, STN_OUTPUT_STREAM, &r->parameters, err);
     if (status == STN_OK) {
-        FILE *file = table_stream(&r->parameters);
-        if (file == NULL || fputs(header->parameters, file) < 0) {
-            status = failed(path, err);
-        }
-        if (file != NULL && fclose(file) != 0 && status == STN_OK) {
+        const size_t length = strlen(header->parameters);
+        if (!table_write(r->parameters.descriptor, header->parameters, length)) {
             status = failed(path, err);
         }
     }
@@ -139,7 +137,7 @@ static stn_status csv_open(void *self, const stn_record_header *header, void **r
     return STN_OK;
 }
 
-static void write_joint_columns(const csv_recording *r, const stn_model *model, const char *letter) {
+static void write_joint_columns(csv_recording *r, const stn_model *model, const char *letter) {
     bool position = letter[0] == 'q';
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
@@ -157,8 +155,8 @@ static void write_joint_columns(const csv_recording *r, const stn_model *model, 
 }
 
 /// For every body a column of each of these.
-static void write_body_columns(const csv_recording *r, const stn_model *model, const char *letter,
-                               const char *const *parts, int32_t part_count) {
+static void write_body_columns(csv_recording *r, const stn_model *model, const char *letter, const char *const *parts,
+                               int32_t part_count) {
     for (int32_t b = 1; b < model->body_count; b++) {
         const stn_body *body = &model->bodies[b];
         for (int32_t i = 0; i < part_count; i++) {
@@ -167,8 +165,8 @@ static void write_body_columns(const csv_recording *r, const stn_model *model, c
     }
 }
 
-static void write_cloud_columns(const csv_recording *r, const stn_model *model, const char *letter,
-                                const char *const *parts, int32_t part_count) {
+static void write_cloud_columns(csv_recording *r, const stn_model *model, const char *letter, const char *const *parts,
+                                int32_t part_count) {
     for (int32_t t = 0; t < model->tree_count; t++) {
         char name[SOFT_NAME];
         for (int32_t i = 0; model->trees[t].kind == STN_TREE_NODAL && i < part_count; i++) {
@@ -235,9 +233,9 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
     if (r->signal == NULL || r->signal_count < o->signal_count) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->table.path);
     }
-    fputs("step", r->table.file);
+    table_put(&r->table, "step");
     if (r->config->columns == ALL) {
-        fputs(",time_s", r->table.file);
+        table_put(&r->table, ",time_s");
         for (int32_t k = 0; k < 2 && r->config->coordinates; k++) {
             write_joint_columns(r, o->model, k == 0 ? "q" : "v");
         }
@@ -249,11 +247,11 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
             write_cloud_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
         }
         if (r->config->energies) {
-            fputs(",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J", r->table.file);
+            table_put(&r->table, ",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J");
         }
-        fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m",
-              r->table.file);
-        fputs(",overlap_without_contact_m,step_us", r->table.file);
+        table_put(&r->table,
+                  ",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m");
+        table_put(&r->table, ",overlap_without_contact_m,step_us");
         if (r->config->constraints) {
             stn_status status = write_constraint_columns(r, o->model, err);
             if (status != STN_OK) {
@@ -264,11 +262,11 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
     for (int32_t i = 0; i < r->signal_count; i++) {
         table_column(&r->table, (column){"", "", r->signal[i], ""});
     }
-    fputc('\n', r->table.file);
+    table_put(&r->table, "\n");
     return STN_OK;
 }
 
-static void write_numbers(const csv_recording *r, const double *values, int32_t count) {
+static void write_numbers(csv_recording *r, const double *values, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
         table_number(&r->table, values[i]);
     }
@@ -286,7 +284,7 @@ static bool is_on_side(const void *user, int32_t geometry) {
     return side->body >= 0 ? g->body == side->body : g->body < 0 && side->model->node_tree[g->node] == side->tree;
 }
 
-static void write_force(const csv_recording *r, const stn_observation *o, body_side side) {
+static void write_force(csv_recording *r, const stn_observation *o, body_side side) {
     const stn_contact_side on = {is_on_side, &side};
     stn_contact_force sum;
     stn_observation_contact_force(o, &on, NULL, stn_vec3_zero(), &sum);
@@ -299,7 +297,7 @@ static void write_force(const csv_recording *r, const stn_observation *o, body_s
     write_numbers(r, values, STN_COUNT(values));
 }
 
-static void write_forces(const csv_recording *r, const stn_observation *o) {
+static void write_forces(csv_recording *r, const stn_observation *o) {
     for (int32_t b = 1; b < o->model->body_count; b++) {
         write_force(r, o, (body_side){.model = o->model, .body = b});
     }
@@ -311,7 +309,7 @@ static void write_forces(const csv_recording *r, const stn_observation *o) {
 }
 
 /// What a constraint tells of itself after the step.
-static void write_outputs(const csv_recording *r, const stn_observation *o, int32_t constraint) {
+static void write_outputs(csv_recording *r, const stn_observation *o, int32_t constraint) {
     const stn_model_constraint *c = &o->model->constraints[constraint];
     for (int32_t k = 0; k < outputs_of(c); k++) {
         const stn_constraint_output *told = &c->instance->desc->ops.constraint->outputs[k];
@@ -325,7 +323,7 @@ static void write_outputs(const csv_recording *r, const stn_observation *o, int3
 }
 
 /// Rows that were not emitted are empty fields; slack: 0 or 1.
-static void write_constraints(const csv_recording *r, const stn_observation *o) {
+static void write_constraints(csv_recording *r, const stn_observation *o) {
     for (int32_t i = 0; i < o->model->constraint_count; i++) {
         stn_constraint_path path = {.room = 0};
         stn_observation_constraint_path(o, i, &path);
@@ -380,7 +378,11 @@ static void write_own_values(csv_recording *r, const stn_observation *o) {
     }
     int32_t patches = o->contacts != NULL ? o->contacts->patch_count : 0,
             faces = patches > 0 ? stn_contact_set_faces(o->contacts) : 0;
-    fprintf(r->table.file, ",%d,%d,%d,%d", o->report->contact_count, patches, faces, o->report->iterations);
+    const int32_t counts[] = {o->report->contact_count, patches, faces, o->report->iterations};
+    for (int32_t i = 0; i < STN_COUNT(counts); i++) {
+        table_put(&r->table, ",");
+        table_whole(&r->table, counts[i]);
+    }
     const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN, NAN, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
     const double values[] = {c->momentum,       c->complementarity,   c->cone,
@@ -392,21 +394,26 @@ static void write_own_values(csv_recording *r, const stn_observation *o) {
     }
 }
 
+/// NaN: there is none of that name. `at`: where it was in the first row, and most often still is.
+static double signal_of(const stn_observation *o, const char *name, int32_t at) {
+    for (int32_t k = 0; k < o->signal_count; k++) {
+        const stn_signal *signal = &o->signals[(at + k) % o->signal_count];
+        if (strcmp(signal->name, name) == 0) {
+            return signal->value;
+        }
+    }
+    return (double)NAN;
+}
+
 static stn_status write_row(csv_recording *r, const stn_observation *o, stn_error *err) {
-    fprintf(r->table.file, "%lld", (long long)o->step);
+    table_whole(&r->table, o->step);
     if (r->config->columns == ALL) {
         write_own_values(r, o);
     }
     for (int32_t i = 0; i < r->signal_count; i++) {
-        double value = NAN;
-        for (int32_t k = 0; k < o->signal_count; k++) {
-            if (strcmp(o->signals[k].name, r->signal[i]) == 0) {
-                value = o->signals[k].value;
-            }
-        }
-        table_number(&r->table, value);
+        table_number(&r->table, signal_of(o, r->signal[i], i));
     }
-    fputc('\n', r->table.file);
+    table_put(&r->table, "\n");
     return table_flush(&r->table, err);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,17 +130,17 @@ static stn_status open_beside(table *t, const stn_record_header *header, const c
     return status;
 }
 
-static void write_header_of_nodes(const soft_rows *s) {
-    FILE *file = s->nodes.file;
-    fputs("step,time_s,body,node,x_m,y_m,z_m", file);
-    fputs(s->frames ? ",qw,qx,qy,qz" : "", file);
-    fputs(s->velocities ? ",vx_m/s,vy_m/s,vz_m/s" : "", file);
-    fputs(s->velocities && s->frames ? ",wx_rad/s,wy_rad/s,wz_rad/s" : "", file);
-    fputc('\n', file);
+static void write_header_of_nodes(soft_rows *s) {
+    table *t = &s->nodes;
+    table_put(t, "step,time_s,body,node,x_m,y_m,z_m");
+    table_put(t, s->frames ? ",qw,qx,qy,qz" : "");
+    table_put(t, s->velocities ? ",vx_m/s,vy_m/s,vz_m/s" : "");
+    table_put(t, s->velocities && s->frames ? ",wx_rad/s,wy_rad/s,wz_rad/s" : "");
+    table_put(t, "\n");
 }
 
-static void write_header_of_elements(const soft_rows *s) {
-    fputs("step,time_s,body,elements,element", s->elements.file);
+static void write_header_of_elements(soft_rows *s) {
+    table_put(&s->elements, "step,time_s,body,elements,element");
     for (int32_t c = 0; c < s->column_count; c++) {
         char text[96];
         for (int32_t e = 0; e < s->columns[c]->size; e++) {
@@ -147,7 +148,7 @@ static void write_header_of_elements(const soft_rows *s) {
             table_text(&s->elements, text);
         }
     }
-    fputc('\n', s->elements.file);
+    table_put(&s->elements, "\n");
 }
 
 stn_status soft_rows_open(soft_rows *s, const stn_record_header *header, const soft_rows_options *options,
@@ -200,37 +201,38 @@ stn_status soft_rows_close(soft_rows *s, stn_output_end end, bool said, stn_erro
 // --------------------------------------------------------------------------------------------------------------- rows
 
 /// ",time,body" behind the step's number, which begins a row.
-static void begin_row(const table *t, const stn_observation *o, const char *body) {
-    fprintf(t->file, "%lld", (long long)o->step);
+static void begin_row(table *t, const stn_observation *o, const char *body) {
+    table_whole(t, o->step);
     table_number(t, o->time);
     table_text(t, body);
 }
 
 /// Empty fields where there are fewer numbers than columns.
-static void write_numbers(const table *t, const double *values, int32_t count, int32_t columns) {
+static void write_numbers(table *t, const double *values, int32_t count, int32_t columns) {
     for (int32_t i = 0; i < columns; i++) {
         table_number(t, i < count ? values[i] : (double)NAN);
     }
 }
 
-static void write_nodes(const soft_rows *s, const stn_observation *o, int32_t tree) {
+static void write_nodes(soft_rows *s, const stn_observation *o, int32_t tree) {
     const stn_tree *cloud = &s->model->trees[tree];
     char name[SOFT_NAME];
     const int32_t nq = stn_node_type_nq(cloud->node_type), nv = stn_node_type_nv(cloud->node_type);
     for (int32_t n = 0; n < cloud->node_count; n++) {
         begin_row(&s->nodes, o, soft_name(s->model, tree, name));
-        fprintf(s->nodes.file, ",%d", (int)n + 1);
+        table_put(&s->nodes, ",");
+        table_whole(&s->nodes, n + 1);
         write_numbers(&s->nodes, o->q + cloud->q_start + (size_t)n * (size_t)nq, nq, s->frames ? 7 : 3);
         write_numbers(&s->nodes, o->v + cloud->v_start + (size_t)n * (size_t)nv, nv,
                       !s->velocities ? 0
                       : s->frames    ? 6
                                      : 3);
-        fputc('\n', s->nodes.file);
+        table_put(&s->nodes, "\n");
     }
 }
 
 /// The fields of one element, whose numbers are those of the outputs of its group.
-static void write_outputs(const soft_rows *s, const stn_element_group *group, const double *values) {
+static void write_outputs(soft_rows *s, const stn_element_group *group, const double *values) {
     const stn_element_ops *ops = ops_of(group);
     for (int32_t c = 0; c < s->column_count; c++) {
         const double *told = NULL;
@@ -249,9 +251,10 @@ static stn_status write_elements(soft_rows *s, const stn_observation *o, int32_t
     for (int32_t e = 0; status == STN_OK && o->world != NULL && e < group->element_count; e++) {
         begin_row(&s->elements, o, soft_name(s->model, group->tree, name));
         table_text(&s->elements, group->name[0] != '\0' ? group->name : group->instance->desc->id);
-        fprintf(s->elements.file, ",%d", (int)e + 1);
+        table_put(&s->elements, ",");
+        table_whole(&s->elements, e + 1);
         write_outputs(s, group, s->values + (size_t)e * (size_t)width);
-        fputc('\n', s->elements.file);
+        table_put(&s->elements, "\n");
     }
     return status;
 }
@@ -273,16 +276,16 @@ stn_status soft_rows_observe(soft_rows *s, const stn_observation *o, bool with_t
     stn_status status = STN_OK;
     bool due = is_due(s, o, with_table);
     s->last_step = o->step;
-    for (int32_t t = 0; due && s->nodes.file != NULL && t < s->model->tree_count; t++) {
+    for (int32_t t = 0; due && s->nodes.text != NULL && t < s->model->tree_count; t++) {
         if (s->of_nodes[t]) {
             write_nodes(s, o, t);
         }
     }
-    if (due && s->nodes.file != NULL) {
+    if (due && s->nodes.text != NULL) {
         status = table_flush(&s->nodes, err);
     }
-    for (int32_t g = 0; due && s->elements.file != NULL && g < s->model->element_group_count && status == STN_OK; g++) {
+    for (int32_t g = 0; due && s->elements.text != NULL && g < s->model->element_group_count && status == STN_OK; g++) {
         status = is_told(s, &s->model->element_groups[g]) ? write_elements(s, o, g, err) : STN_OK;
     }
-    return due && s->elements.file != NULL && status == STN_OK ? table_flush(&s->elements, err) : status;
+    return due && s->elements.text != NULL && status == STN_OK ? table_flush(&s->elements, err) : status;
 }

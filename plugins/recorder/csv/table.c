@@ -1,73 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio_ext.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "table.h"
 
-FILE *table_stream(const stn_output *output) {
-    int descriptor = fcntl(output->descriptor, F_DUPFD_CLOEXEC, 0);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (file == NULL && descriptor >= 0) {
-        close(descriptor);
+stn_status table_open(table *t, const char *path, int32_t digits, stn_error *err) {
+    *t = (table){.path = strdup(path), .digits = digits};
+    if (t->path == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    return file;
+    t->room = 1 << 16;
+    t->text = malloc(t->room);
+    stn_status status = t->text != NULL ? stn_output_open(path, STN_OUTPUT_STREAM, &t->output, err)
+                                        : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    if (status != STN_OK) {
+        free(t->text);
+        free(t->path);
+        *t = (table){0};
+    }
+    return status;
+}
+
+bool table_write(int descriptor, const char *text, size_t size) {
+    while (size > 0) {
+        const ssize_t written = write(descriptor, text, size);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        text += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+stn_status table_flush(table *t, stn_error *err) {
+    const size_t size = t->used;
+    t->used = 0;
+    if (t->lost) {
+        t->lost = false;
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", t->path);
+    }
+    if (!table_write(t->output.descriptor, t->text, size)) { // what was written of a row that did not fit is dropped
+        char remains[STN_OUTPUT_PATH + 80];
+        stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", t->path, strerror(errno),
+                                     stn_output_remains(&t->output, remains, sizeof remains));
+        if (ftruncate(t->output.descriptor, t->whole) == 0) { // a device cannot be cut
+            lseek(t->output.descriptor, t->whole, SEEK_SET);
+        }
+        return status;
+    }
+    t->whole += (off_t)size;
+    return STN_OK;
 }
 
 static stn_status failed(const table *t, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", t->path, strerror(errno));
 }
 
-stn_status table_open(table *t, const char *path, int32_t digits, stn_error *err) {
-    *t = (table){.path = strdup(path), .digits = digits};
-    if (t->path == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    stn_status status = stn_output_open(path, STN_OUTPUT_STREAM, &t->output, err);
-    if (status == STN_OK) {
-        t->file = table_stream(&t->output);
-        if (t->file == NULL) {
-            status = failed(t, err);
-            stn_output_close(&t->output, STN_OUTPUT_DROP, NULL);
-        }
-    }
-    if (status != STN_OK) {
-        free(t->path);
-        *t = (table){0};
-        return status;
-    }
-    setvbuf(t->file, NULL, _IOFBF, 1 << 16);
-    return STN_OK;
-}
-
-stn_status table_flush(table *t, stn_error *err) {
-    if (fflush(t->file) != 0 || ferror(t->file)) { // what was written of a row that did not fit is dropped
-        char remains[STN_OUTPUT_PATH + 80];
-        stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", t->path, strerror(errno),
-                                     stn_output_remains(&t->output, remains, sizeof remains));
-        __fpurge(t->file);                               // or closing would try the rest of the row again
-        if (ftruncate(fileno(t->file), t->whole) == 0) { // a device cannot be cut
-            lseek(fileno(t->file), t->whole, SEEK_SET);
-        }
-        return status;
-    }
-    t->whole = ftello(t->file);
-    return STN_OK;
-}
-
 stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err) {
-    if (t->file == NULL) {
+    if (t->text == NULL) {
         return STN_OK;
     }
-    bool bad = ferror(t->file) != 0;
-    bad = fclose(t->file) != 0 || bad;
+    const bool bad = !table_write(t->output.descriptor, t->text, t->used); // a head that no row followed
     stn_status status = bad && !said ? failed(t, err) : STN_OK;
     said = said || status != STN_OK;
     end = bad && end == STN_OUTPUT_KEEP ? STN_OUTPUT_LEAVE : end;
     stn_status closed = stn_output_close(&t->output, end, said ? NULL : err);
+    free(t->text);
     free(t->path);
     *t = (table){0};
     return status != STN_OK || said ? status : closed;
@@ -75,44 +77,85 @@ stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err) 
 
 // ----------------------------------------------------------------------------------------------------------- fields
 
-void table_number(const table *t, double value) {
-    char text[40] = ",";
-    size_t length = 1;
-    if (!isnan(value)) {
-        length += t->digits == 17 ? stn_print_real(text + 1, sizeof text - 1, value)
-                                  : stn_print_rounded(text + 1, sizeof text - 1, value, t->digits);
+/// Where `size` more characters go; NULL: no memory, the next flush says so.
+static char *reserve(table *t, size_t size) {
+    if (size > t->room - t->used) {
+        const size_t room = 2 * t->room + size;
+        char *text = realloc(t->text, room);
+        if (text == NULL) {
+            t->lost = true;
+            return NULL;
+        }
+        t->text = text;
+        t->room = room;
     }
-    fwrite_unlocked(text, 1, length, t->file);
+    return t->text + t->used;
+}
+
+static void put(table *t, const char *text, size_t size) {
+    char *at = reserve(t, size);
+    if (at != NULL) {
+        memcpy(at, text, size);
+        t->used += size;
+    }
+}
+
+void table_put(table *t, const char *text) {
+    put(t, text, strlen(text));
+}
+
+void table_whole(table *t, int64_t value) {
+    char text[24];
+    put(t, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)value));
+}
+
+void table_number(table *t, double value) {
+    enum { LONGEST = 40 };
+    char *at = reserve(t, LONGEST);
+    if (at == NULL) {
+        return;
+    }
+    *at = ',';
+    t->used += 1;
+    if (!isnan(value)) {
+        t->used += t->digits == 17 ? stn_print_real(at + 1, LONGEST - 1, value)
+                                   : stn_print_rounded(at + 1, LONGEST - 1, value, t->digits);
+    }
 }
 
 static bool needs_quotes(const char *text) {
     return strpbrk(text, ",\"\r\n") != NULL;
 }
 
-static void put_name(FILE *file, const char *text, bool quoted) {
+static void put_name(table *t, const char *text, bool quoted) {
     for (; *text != '\0'; text++) {
         if (quoted && *text == '"') {
-            fputc('"', file);
+            put(t, text, 1);
         }
-        fputc(*text, file);
+        put(t, text, 1);
     }
 }
 
-void table_text(const table *t, const char *text) {
+void table_text(table *t, const char *text) {
     bool quoted = needs_quotes(text);
-    fputs(quoted ? ",\"" : ",", t->file);
-    put_name(t->file, text, quoted);
-    fputs(quoted ? "\"" : "", t->file);
+    table_put(t, quoted ? ",\"" : ",");
+    put_name(t, text, quoted);
+    table_put(t, quoted ? "\"" : "");
 }
 
-void table_column(const table *t, column c) {
+void table_column(table *t, column c) {
     bool quoted = needs_quotes(c.name) || needs_quotes(c.qualifier);
     bool bracketed = c.letter[0] != '\0';
-    fprintf(t->file, ",%s%s%s", quoted ? "\"" : "", c.letter, bracketed ? "[" : "");
-    put_name(t->file, c.qualifier, quoted);
-    fputs(c.qualifier[0] != '\0' ? "/" : "", t->file);
-    put_name(t->file, c.name, quoted);
-    fprintf(t->file, "%s%s%s%s", bracketed ? "]" : "", c.part[0] != '\0' ? "." : "", c.part, quoted ? "\"" : "");
+    table_put(t, quoted ? ",\"" : ",");
+    table_put(t, c.letter);
+    table_put(t, bracketed ? "[" : "");
+    put_name(t, c.qualifier, quoted);
+    table_put(t, c.qualifier[0] != '\0' ? "/" : "");
+    put_name(t, c.name, quoted);
+    table_put(t, bracketed ? "]" : "");
+    table_put(t, c.part[0] != '\0' ? "." : "");
+    table_put(t, c.part);
+    table_put(t, quoted ? "\"" : "");
 }
 
 void table_output_name(const stn_constraint_output *told, int32_t element, char text[96]) {

@@ -19,6 +19,22 @@ static b3Vec3 vector(stn_vec3 v) {
     return (b3Vec3){(float)v.x, (float)v.y, (float)v.z};
 }
 
+static void add_hull(b3BodyId body, const b3ShapeDef *def, const stn_geometry *g) {
+    const stn_mesh *mesh = g->shape.mesh;
+    b3Vec3 *points = malloc((size_t)mesh->vertex_count * sizeof *points);
+    if (points == NULL) {
+        abort();
+    }
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        const double *x = mesh->vertices + 3 * (size_t)i;
+        points[i] = vector(stn_pose_apply(&g->pose, stn_vec3_make(x[0], x[1], x[2])));
+    }
+    b3HullData *hull = b3CreateHull(points, mesh->vertex_count, mesh->vertex_count);
+    b3CreateHullShape(body, def, hull);
+    b3DestroyHull(hull);
+    free(points);
+}
+
 static void add_shape(b3BodyId body, const stn_geometry *g, const peer_scene *scene) {
     b3ShapeDef def = b3DefaultShapeDef();
     def.baseMaterial.friction = (float)scene->mu; // of two bodies: the root of the product
@@ -27,6 +43,18 @@ static void add_shape(b3BodyId body, const stn_geometry *g, const peer_scene *sc
     if (s->type == STN_SHAPE_SPHERE) {
         const b3Sphere sphere = {.center = vector(g->pose.position), .radius = (float)s->radius};
         b3CreateSphereShape(body, &def, &sphere);
+        return;
+    }
+    if (s->type == STN_SHAPE_CAPSULE) {
+        const stn_vec3 arm = stn_vec3_scale(s->half_length, stn_mat3_column(&g->pose.rotation, 2));
+        const b3Capsule capsule = {.center1 = vector(stn_vec3_sub(g->pose.position, arm)),
+                                   .center2 = vector(stn_vec3_add(g->pose.position, arm)),
+                                   .radius = (float)s->radius};
+        b3CreateCapsuleShape(body, &def, &capsule);
+        return;
+    }
+    if (s->type == STN_SHAPE_CONVEX) {
+        add_hull(body, &def, g);
         return;
     }
     stn_vec3 half = s->half_extents;
@@ -50,6 +78,11 @@ static void destroy(void *self) {
 
 static void *create(const peer_scene *scene, const char *setting) {
     const stn_model *m = scene->model;
+    const uint32_t shapes = 1U << STN_SHAPE_SPHERE | 1U << STN_SHAPE_BOX | 1U << STN_SHAPE_CAPSULE |
+                            1U << STN_SHAPE_CONVEX | 1U << STN_SHAPE_HALF_SPACE;
+    if (!peer_scene_is_free(scene, shapes, "Box3D")) {
+        return NULL;
+    }
     peer *p = calloc(1, sizeof *p);
     b3BodyId *bodies = calloc((size_t)m->body_count, sizeof *bodies);
     if (p == NULL || bodies == NULL) {

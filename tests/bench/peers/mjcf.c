@@ -22,6 +22,12 @@ static void write_geometry(const writer *w, const stn_geometry *g) {
         [STN_SHAPE_SPHERE] = "sphere",     [STN_SHAPE_BOX] = "box",          [STN_SHAPE_CAPSULE] = "capsule",
         [STN_SHAPE_CYLINDER] = "cylinder", [STN_SHAPE_HALF_SPACE] = "plane", [STN_SHAPE_ELLIPSOID] = "ellipsoid"};
     const stn_shape *s = &g->shape;
+    if (g->collision && s->type == STN_SHAPE_CONVEX) {
+        fprintf(w->file, "<geom type='mesh' mesh='m%d'", (int)(g - w->scene->model->geometries));
+        write_pose(w, &g->pose);
+        fprintf(w->file, "/>\n");
+        return;
+    }
     if (!g->collision || types[s->type] == NULL) {
         return;
     }
@@ -34,6 +40,24 @@ static void write_geometry(const writer *w, const stn_geometry *g) {
     fprintf(w->file, "<geom type='%s' size='%.17g %.17g %.17g'", types[s->type], size.x, size.y, size.z);
     write_pose(w, &g->pose);
     fprintf(w->file, "/>\n");
+}
+
+/// Convex hulls by their corners.
+static void write_hulls(const writer *w) {
+    const stn_model *m = w->scene->model;
+    fprintf(w->file, "<asset>\n");
+    for (int32_t g = 0; g < m->geometry_count; g++) {
+        const stn_shape *s = &m->geometries[g].shape;
+        if (!m->geometries[g].collision || s->type != STN_SHAPE_CONVEX) {
+            continue;
+        }
+        fprintf(w->file, "<mesh name='m%d' vertex='", (int)g);
+        for (int32_t i = 0; i < 3 * s->mesh->vertex_count; i++) {
+            fprintf(w->file, "%.17g ", s->mesh->vertices[i]);
+        }
+        fprintf(w->file, "'/>\n");
+    }
+    fprintf(w->file, "</asset>\n");
 }
 
 static void write_geometries(const writer *w, int32_t body) {
@@ -108,30 +132,39 @@ static void write_servos(const writer *w) {
     const stn_model *m = w->scene->model;
     fprintf(w->file, "<actuator>\n");
     for (int32_t d = 0; d < m->nv; d++) {
-        double kp = w->scene->kp[d];
+        double kp = w->scene->kp[d], limit = w->scene->limit[d];
         if (kp > 0.0) {
-            fprintf(w->file, "<general joint='j%d' gainprm='%.17g' biastype='affine' biasprm='0 -%.17g 0'/>\n",
+            fprintf(w->file, "<general joint='j%d' gainprm='%.17g' biastype='affine' biasprm='0 -%.17g 0'",
                     (int)m->dof_joint[d], kp, kp);
+            if (isfinite(limit)) {
+                fprintf(w->file, " forcelimited='true' forcerange='-%.17g %.17g'", limit, limit);
+            }
+            fprintf(w->file, "/>\n");
         }
     }
     fprintf(w->file, "</actuator>\n");
 }
 
-bool peer_scene_write_mjcf(const peer_scene *scene, const char *path) {
+bool peer_scene_write_mjcf(const peer_scene *scene, const char *path, bool pyramids) {
     const writer w = {fopen(path, "w"), scene};
     if (w.file == NULL) {
         return false;
     }
-    // as much memory as its solver asks for when every body has six contacts
-    int contacts = 6 * scene->model->body_count + 200, rows = 3 * contacts + scene->model->nv;
+    // as much memory as its solver asks for when every body has eight contacts, and joints friction and both limits
+    int contacts = 8 * scene->model->body_count + 60, rows = (pyramids ? 4 : 3) * contacts;
+    for (int32_t j = 0; j < scene->model->joint_count; j++) {
+        rows += scene->model->joints[j].type != STN_JOINT_FLOATING ? 3 * scene->model->joints[j].nv : 0;
+    }
     double stack = 4.0 * rows * scene->model->nv + (double)scene->model->nv * scene->model->nv + 1e6;
     fprintf(w.file,
-            "<mujoco><compiler angle='radian'/><option timestep='%.17g' cone='elliptic' impratio='%.17g' "
+            "<mujoco><compiler angle='radian'/><option timestep='%.17g' cone='%s' impratio='%.17g' "
             "solver='Newton' tolerance='1e-8'/>\n"
             "<size nconmax='%d' njmax='%d' nstack='%.0f'/><default><geom condim='3' friction='%.17g 0.005 "
-            "0.0001' solref='%.17g 1'/></default>\n"
-            "<worldbody>\n",
-            scene->dt, scene->impratio, contacts, rows, stack, scene->mu, scene->time_constant);
+            "0.0001' solref='%.17g 1'/></default>\n",
+            scene->dt, pyramids ? "pyramidal" : "elliptic", scene->impratio, contacts, rows, stack, scene->mu,
+            scene->time_constant);
+    write_hulls(&w);
+    fprintf(w.file, "<worldbody>\n");
     write_geometries(&w, 0);
     for (int32_t b = 1; b < scene->model->body_count; b++) {
         if (scene->model->bodies[b].parent == 0) {

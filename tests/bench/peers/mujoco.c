@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8. Settings: iterations,
-// tolerance.
+// tolerance; cg=1: its conjugate gradients, for many dofs; pyramids=1: pyramidal cones, its default.
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -10,6 +10,8 @@
 #include <mujoco/mujoco.h>
 
 #include "scene.h"
+
+enum { MOST_DOFS = 2600 }; // Newton's Hessian is dense: beyond, a step takes minutes and gigabytes
 
 typedef struct peer {
     mjModel *model;
@@ -37,7 +39,7 @@ static void destroy(void *self) {
     free(p);
 }
 
-static bool load(peer *p, const peer_scene *scene) {
+static bool load(peer *p, const peer_scene *scene, bool pyramids) {
     char path[] = "/tmp/stn_bench_XXXXXX.xml", error[500] = "the model file could not be written";
     int descriptor = mkstemps(path, 4);
     FILE *own = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
@@ -45,7 +47,7 @@ static bool load(peer *p, const peer_scene *scene) {
         return false;
     }
     fclose(own);
-    if (setjmp(failed) == 0 && peer_scene_write_mjcf(scene, path)) {
+    if (setjmp(failed) == 0 && peer_scene_write_mjcf(scene, path, pyramids)) {
         p->model = mj_loadXML(path, NULL, error, sizeof error);
         p->data = p->model != NULL ? mj_makeData(p->model) : NULL;
         p->work = p->model != NULL ? calloc((size_t)p->model->nv, sizeof *p->work) : NULL;
@@ -60,8 +62,13 @@ static bool load(peer *p, const peer_scene *scene) {
 static void *create(const peer_scene *scene, const char *setting) {
     mju_user_error = leave;
     mju_user_warning = be_quiet;
+    if (scene->model->nv > MOST_DOFS) {
+        fprintf(stderr, "MuJoCo: not measured with more than %d dofs, the scene has %d\n", MOST_DOFS,
+                (int)scene->model->nv);
+        return NULL;
+    }
     peer *p = calloc(1, sizeof *p);
-    if (p == NULL || !load(p, scene)) {
+    if (p == NULL || !load(p, scene, peer_setting(setting, "pyramids", 0.0) > 0.0)) {
         if (p != NULL) {
             destroy(p);
         }
@@ -69,6 +76,7 @@ static void *create(const peer_scene *scene, const char *setting) {
     }
     p->model->opt.iterations = (int)peer_setting(setting, "iterations", p->model->opt.iterations);
     p->model->opt.tolerance = peer_setting(setting, "tolerance", p->model->opt.tolerance);
+    p->model->opt.solver = peer_setting(setting, "cg", 0.0) > 0.0 ? mjSOL_CG : mjSOL_NEWTON;
     for (int32_t i = 0; i < scene->model->nq; i++) {
         p->data->qpos[i] = scene->q[i];
     }
@@ -87,6 +95,11 @@ static bool step(void *self) {
         return false;
     }
     mj_step(p->model, p->data);
+    const mjWarningStat *warning = p->data->warning;
+    if (warning[mjWARN_CONTACTFULL].number + warning[mjWARN_CNSTRFULL].number > 0) {
+        fprintf(stderr, "MuJoCo: more contacts than there is room for\n");
+        return false;
+    }
     return true;
 }
 

@@ -88,7 +88,7 @@ static void take_turn(race_run *r) {
     }
 }
 
-void race(const peer_scene *scene, race_run *runs, int32_t count) {
+void race(const peer_scene *scene, race_run *runs, int32_t count, double end_us) {
     stn_kinematics *kinematics = NULL;
     bool going = stn_kinematics_create(scene->model, &kinematics, NULL) == STN_OK;
     while (going) {
@@ -98,7 +98,7 @@ void race(const peer_scene *scene, race_run *runs, int32_t count) {
             if (runs[i].made > 0 && runs[i].made % RACE_TURN == 0) {
                 note_energy(&runs[i], scene, kinematics);
             }
-            going = going || !runs[i].over;
+            going = (going || !runs[i].over) && now_us() < end_us;
         }
     }
     stn_kinematics_destroy(kinematics);

@@ -30,8 +30,8 @@ typedef struct race_run {
 /// False: it cannot hold the scene.
 bool race_begin(race_run *run, const peer_scene *scene, const peer_engine *engine, const char *setting, int32_t steps,
                 double longest_us, bool watched);
-/// Runs all to their ends.
-void race(const peer_scene *scene, race_run *runs, int32_t count);
+/// Runs all to their ends, or until the clock says `end_us` (now_us of bench_time.h; may be infinite).
+void race(const peer_scene *scene, race_run *runs, int32_t count, double end_us);
 void race_end(race_run *run);
 
 #endif

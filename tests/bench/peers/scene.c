@@ -22,14 +22,14 @@ static void catch_world(void *user, stn_world *world) {
     stn_session_stop(&c->session);
 }
 
-/// The number behind "controller.<n>.<name> = " in the text that lists every parameter.
+/// The number behind "controller.<n>.<name> = " in the text that lists every parameter; 1 and 0: true and false.
 static double controller_parameter(const stn_world *world, int32_t controller, const char *name) {
     char key[64];
     double value = 0.0;
     snprintf(key, sizeof key, "controller.%d.%s = ", (int)controller + 1, name);
     const char *line = strstr(stn_world_parameters(world), key);
-    if (line != NULL) {
-        sscanf(line + strlen(key), "%lf", &value);
+    if (line != NULL && sscanf(line + strlen(key), "%lf", &value) != 1) {
+        value = strncmp(line + strlen(key), "true", 4) == 0;
     }
     return value;
 }
@@ -37,9 +37,12 @@ static double controller_parameter(const stn_world *world, int32_t controller, c
 static void find_servos(peer_scene *s) {
     for (int32_t c = 0; c < stn_world_controller_count(s->world); c++) {
         const stn_control_target *target = stn_world_controller_target(s->world, c);
+        const bool limited = controller_parameter(s->world, c, "effort_limits") > 0.0;
         for (int32_t i = 0; i < target->dof_count; i++) {
-            s->kp[target->dof[i]] = controller_parameter(s->world, c, "kp");
-            s->kd[target->dof[i]] = controller_parameter(s->world, c, "kd");
+            const int32_t dof = target->dof[i];
+            s->kp[dof] = controller_parameter(s->world, c, "kp");
+            s->kd[dof] = controller_parameter(s->world, c, "kd");
+            s->limit[dof] = limited ? s->model->joints[s->model->dof_joint[dof]].effort : (double)INFINITY;
         }
     }
 }
@@ -65,7 +68,8 @@ static bool fill(peer_scene *s) {
     s->dt = stn_world_dt(s->world);
     s->kp = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kp);
     s->kd = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kd);
-    if (s->kp == NULL || s->kd == NULL) {
+    s->limit = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->limit);
+    if (s->kp == NULL || s->kd == NULL || s->limit == NULL) {
         return false;
     }
     find_servos(s);
@@ -82,6 +86,11 @@ static void log_errors(void *user, stn_log_level level, const char *text) {
 }
 
 bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings, const char *solver) {
+    return peer_scene_load_threads(out, script, settings, solver, 0);
+}
+
+bool peer_scene_load_threads(peer_scene *out, const char *script, const char *const *settings, const char *solver,
+                             int32_t threads) {
     *out = (peer_scene){0};
     catcher c = {0};
     const stn_context_options options = {.log = log_errors};
@@ -91,6 +100,7 @@ bool peer_scene_load(peer_scene *out, const char *script, const char *const *set
     }
     stn_session_init(&c.session, out->context);
     c.session.plugin[STN_KIND_SOLVER] = solver;
+    c.session.host.threads = threads;
     c.session.begins = catch_world;
     c.session.begins_user = &c;
     for (int32_t i = 0; settings[i] != NULL; i++) {
@@ -112,10 +122,27 @@ void peer_scene_clear(peer_scene *s) {
     if (s->context != NULL) {
         stn_release(s->context, s->kp);
         stn_release(s->context, s->kd);
+        stn_release(s->context, s->limit);
         stn_world_destroy(s->world);
         stn_context_destroy(s->context);
     }
     *s = (peer_scene){0};
+}
+
+bool peer_scene_is_free(const peer_scene *s, uint32_t shapes, const char *engine) {
+    const stn_model *m = s->model;
+    const char *why = m->constraint_count > 0 ? "constraints" : NULL;
+    for (int32_t j = 0; j < m->joint_count && why == NULL; j++) {
+        why = m->joints[j].type != STN_JOINT_FLOATING ? "joints" : NULL;
+    }
+    for (int32_t g = 0; g < m->geometry_count && why == NULL; g++) {
+        const stn_shape *shape = &m->geometries[g].shape;
+        why = m->geometries[g].collision && (shapes >> shape->type & 1U) == 0 ? stn_shape_name(shape->type) : NULL;
+    }
+    if (why != NULL) {
+        fprintf(stderr, "%s: the scene has what it is not measured with: %s\n", engine, why);
+    }
+    return why == NULL;
 }
 
 double peer_setting(const char *setting, const char *name, double otherwise) {

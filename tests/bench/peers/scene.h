@@ -20,6 +20,7 @@ typedef struct peer_scene {
     const double *q;      // (nq) the start; servos hold it
     const double *effort; // (nv) constant, at joints [N m], [N]
     double *kp, *kd;      // (nv) of servos, 0: none [N m/rad], [N m s/rad]
+    double *limit;        // (nv) of their efforts, infinite: none [N m]
     double dt, mu;        // [s]; of every contact
     // of MuJoCo; the loader says its defaults, 1 and 0.02:
     double impratio, time_constant; // friction impedance over normal impedance; first number of solref [s]
@@ -49,10 +50,10 @@ extern const peer_engine stiction_peer;
 extern const peer_engine mujoco_peer;
 #endif
 #ifdef HAVE_ODE
-extern const peer_engine ode_peer; // free spheres and boxes only
+extern const peer_engine ode_peer; // free bodies of spheres, boxes and capsules only
 #endif
 #ifdef HAVE_BULLET
-extern const peer_engine bullet_peer; // the same
+extern const peer_engine bullet_peer; // free bodies of these and of convex hulls
 #endif
 #ifdef HAVE_BOX3D
 extern const peer_engine box3d_peer; // the same
@@ -61,11 +62,17 @@ extern const peer_engine box3d_peer; // the same
 /// Runs a script until its first step. `settings` are "name=value", NULL at the end; `solver`: in place of the
 /// script's, NULL: that.
 bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings, const char *solver);
+/// With so many workers for islands, 0: as the script says.
+bool peer_scene_load_threads(peer_scene *out, const char *script, const char *const *settings, const char *solver,
+                             int32_t threads);
 void peer_scene_clear(peer_scene *scene);
 /// Deepest overlap of the shapes at some coordinates [m], as our own contact model sees it.
 double peer_scene_overlap(const peer_scene *scene, const double *q);
-/// The model as MJCF, with servos.
-bool peer_scene_write_mjcf(const peer_scene *scene, const char *path);
+/// The model as MJCF, with servos, and pyramidal or elliptic cones.
+bool peer_scene_write_mjcf(const peer_scene *scene, const char *path, bool pyramids);
+/// True: bodies are free, nothing but contact acts between them, and their shapes and those of the world are among
+/// `shapes`, bits 1 << stn_shape_type. False: told on stderr, `engine` in front.
+bool peer_scene_is_free(const peer_scene *scene, uint32_t shapes, const char *engine);
 /// The number behind "name=" in a setting (NULL: none), or `otherwise`.
 double peer_setting(const char *setting, const char *name, double otherwise);
 

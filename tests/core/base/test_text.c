@@ -245,6 +245,28 @@ static void test_numbers_at_the_edge_of_exponents_are_printed_as_by_the_c_librar
     }
 }
 
+/// There the next number below is half as far away as the one above, and the one of fewest digits need not be the
+/// nearest of so many.
+static void test_powers_of_two_and_their_neighbours_are_printed_with_the_fewest_digits(void **state) {
+    (void)state;
+    for (int32_t e = -1074; e < 1024; e++) {
+        const double power = ldexp(1.0, e);
+        const double near[] = {power, nextafter(power, 0.0), nextafter(power, DBL_MAX), 3.0 * power, -power};
+        for (int32_t k = 0; k < STN_COUNT(near); k++) {
+            char text[40], expected[40];
+            double back = 0.0;
+            if (near[k] == 0.0 || !isfinite(near[k])) {
+                continue;
+            }
+            stn_print_real(text, sizeof text, near[k]);
+            print_by_trials(expected, near[k]);
+            assert_true(stn_parse_real(text, &back));
+            assert_memory_equal(&back, &near[k], sizeof back);
+            assert_true(strlen(text) <= strlen(expected));
+        }
+    }
+}
+
 static void test_a_comma_locale_changes_neither_reading_nor_printing(void **state) {
     (void)state;
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL) {
@@ -297,6 +319,7 @@ int main(void) {
         cmocka_unit_test(test_printed_numbers_are_as_short_as_can_be),
         cmocka_unit_test(test_printed_numbers_are_those_of_the_c_library),
         cmocka_unit_test(test_numbers_at_the_edge_of_exponents_are_printed_as_by_the_c_library),
+        cmocka_unit_test(test_powers_of_two_and_their_neighbours_are_printed_with_the_fewest_digits),
         cmocka_unit_test(test_a_comma_locale_changes_neither_reading_nor_printing),
         cmocka_unit_test(test_typing_errors_find_their_word_and_other_words_do_not),
         cmocka_unit_test(test_the_hash_is_that_of_fnv_1a),
