@@ -50,3 +50,8 @@ int32_t articulated_half_of_rows(const stn_articulated *f, const double *J, doub
     const articulated_parts p = parts_of(f);
     return articulated_kernels_choose()->half_of_rows(&p, J, X, dofs);
 }
+
+void articulated_rows(int32_t n, const int32_t *parent, const double *motion, const double *E, int32_t tip, double *J) {
+    const articulated_parts p = {.n = n, .parent = parent, .S = motion};
+    articulated_kernels_choose()->rows(&p, E, tip, J);
+}

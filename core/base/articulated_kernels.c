@@ -126,6 +126,26 @@ static int32_t half(const articulated_parts *f, const double *E, int32_t tip, do
     return count;
 }
 
+static void rows(const articulated_parts *f, const double *E, int32_t tip, double *J) {
+    part4 column[6];
+    double *second = J + f->n, *third = second + f->n;
+    UNROLL
+    for (int32_t k = 0; k < 6; k++) {
+        column[k] = (part4){E[k], E[WIDE + k], E[2 * WIDE + k], 0.0};
+    }
+    for (int32_t j = tip; j >= 0; j = f->parent[j]) {
+        const double *S = f->S + WIDE * j;
+        part4 u = {0.0};
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            u += column[k] * S[k];
+        }
+        J[j] = u[0];
+        second[j] = u[1];
+        third[j] = u[2];
+    }
+}
+
 /// Forces that dofs passed on, six numbers of three lanes a dof, in place of the articulated inertias of the factor.
 static int32_t half_of_rows(const articulated_parts *f, const double *J, double *X, int32_t *dofs) {
     const int32_t n = f->n;
@@ -209,4 +229,4 @@ static void times(const articulated_parts *f, const double *inertia, const doubl
     }
 }
 
-const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward, backward, half, half_of_rows, response, times};
+const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward, backward, half, rows, half_of_rows, response, times};

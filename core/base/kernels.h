@@ -109,7 +109,9 @@ typedef struct articulated_kernels {
     /// X (4 n) = L^-T J^T of three rows J = E S on the way from `tip` to the root, E (3 x WIDE): four lanes a dof, t1, t2,
     /// n, 0. dofs (n) receives those, the tip first; returns their number.
     int32_t (*half)(const articulated_parts *f, const double *E, int32_t tip, double *X, int32_t *dofs);
-    /// The same of any rows J (3 x n); dofs are those that are pushed, from the last one down.
+    /// J (3 x n) = E S on that way; other entries stay. No factor.
+    void (*rows)(const articulated_parts *f, const double *E, int32_t tip, double *J);
+    /// X of any rows J (3 x n); dofs are those that are pushed, from the last one down.
     int32_t (*half_of_rows)(const articulated_parts *f, const double *J, double *X, int32_t *dofs);
     /// block of dof j = S_path A^-1 S_path^T of the way from j to the root.
     void (*response)(const articulated_parts *f);

@@ -74,15 +74,22 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
     return -1;
 }
 
-/// Says how the Jacobian of a contact of one body follows from the motion of its tree: where both are of one tree it is
-/// not told. False: out of memory.
-static bool tell_wrench(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
-                        const stn_contact *contact, const stn_constraint *c, stn_jacobian *J) {
-    const bool second = J->wrench != NULL || k != a->frame->kinematics; // of one tree, or at other positions
-    double *wrench = second ? NULL : STN_ARENA(a->frame->arena, 24, double);
+/// The Jacobian of a contact of one body of a tree whose motion is told, by its wrench. Where both bodies are of one
+/// tree the wrench is taken back: false, as at other positions, and no row is filled. Memory: `complete`.
+static bool add_by_motion(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
+                        const stn_contact *contact, const stn_constraint *c, double *values, stn_jacobian *J,
+                          bool *complete) {
+    const stn_problem_tree *tree = &a->frame->problem.trees[J->tree];
+    const bool second = J->wrench != NULL;
+    J->wrench = NULL;
+    if (tree->motion == NULL || second || k != a->frame->kinematics) {
+        return false;
+    }
+    double *wrench = STN_ARENA(a->frame->arena, 24, double);
     J->wrench = wrench;
     if (wrench == NULL) {
-        return second;
+        *complete = false;
+        return true;
     }
     const stn_vec3 arm = stn_vec3_sub(contact->point, k->reference[J->tree]);
     for (int32_t r = 0; r < 3; r++, wrench += 8) {
@@ -96,6 +103,7 @@ static bool tell_wrench(const assembly *a, const stn_kinematics *k, int32_t body
         wrench[6] = wrench[7] = 0.0;
     }
     J->tip = stn_model_body_velocity(a->setup->model, body);
+    articulated_rows(tree->A.n, tree->parent, tree->motion, J->wrench, J->tip, values);
     return true;
 }
 
@@ -127,9 +135,11 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
         const stn_support *support = supports[side];
         double sign = side == 0 ? -1.0 : 1.0;
         if (support->body >= 0) {
-            stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
-            if (a->frame->problem.trees[trees[side]].motion != NULL &&
-                !tell_wrench(a, k, support->body, sign, contact, c, J)) {
+            bool complete = true;
+            if (!add_by_motion(a, k, support->body, sign, contact, c, values[slot], J, &complete)) {
+                stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
+            }
+            if (!complete) {
                 return false;
             }
             continue;
