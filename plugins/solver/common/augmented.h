@@ -24,7 +24,7 @@ typedef struct augmented_block {
     int32_t dof;     // first dof in the problem
     int32_t start;   // in padded vectors
     int32_t compact; // in compact vectors
-    int64_t A;       // its diagonal block of A (n x ld)
+    int64_t A;       // its diagonal block of A (n x ld); -1 in a tree of `bodies`: own_A
 } augmented_block;
 
 /// One block of a cluster: its Jacobian panel, and where the products J_p^T G J_q with the blocks q <= p of the cluster
@@ -70,6 +70,7 @@ typedef struct augmented {
     bool nodal;              // some A is
     int32_t *tree_block;     // first block of each tree
     stn_articulated *bodies; // (tree_count) of trees whose A is told to be that; n is 0 of others
+    double **own_A;          // (tree_count) of those, from augmented_analyse_dense on
     int64_t A_size;
     double *A; // diagonal blocks, zeros beyond
     int32_t cluster_count, row_count;
@@ -136,7 +137,7 @@ stn_status augmented_hold(augmented *h, stn_error *err);
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
 /// An order of elimination for H with its pattern key->pattern, by the `order` of the factor: see augmented_order.c.
 stn_status augmented_order(const augmented *h, const symbolic_key *key, int32_t *order, stn_error *err);
-/// Memory and entries of a dense H, for what augmented_analyse found articulated.
+/// Own A, memory and entries of a dense H or one by blocks, for what augmented_analyse found articulated.
 stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error *err);
 /// Sums H. G and line_G stay the caller's until the factor is made. G: of the lanes, symmetric 3 x 3 each, stored as
 /// 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the lines (line_stride). Only blocks whose G changed are
@@ -168,6 +169,11 @@ bool padded_finite(int64_t n, const double *x);
 static inline augmented_wrenches augmented_wrenches_of(const augmented *h, const augmented_cluster *cluster) {
     return (augmented_wrenches){cluster->lane_count, h->panels + h->parts[cluster->part_start].panel,
                                 h->lane_tip + cluster->lane_start};
+}
+
+/// The diagonal block of A (n x ld).
+static inline const double *augmented_A(const augmented *h, const augmented_block *block) {
+    return block->A < 0 ? h->own_A[block->tree] : h->A + block->A;
 }
 
 /// The clock, while somebody asks for a profile.

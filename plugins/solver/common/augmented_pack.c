@@ -14,10 +14,11 @@ static stn_status out_of_memory(const augmented *h, stn_error *err) {
 
 static void add_block(augmented *h, int32_t tree, int32_t dof, int32_t n) {
     augmented_block *block = &h->blocks[h->block_count++];
-    *block = (augmented_block){n, (n + 3) / 4 * 4, tree, dof, h->nx, h->nv, h->A_size};
+    const bool told = h->bodies[tree].n > 0;
+    *block = (augmented_block){n, (n + 3) / 4 * 4, tree, dof, h->nx, h->nv, told ? -1 : h->A_size};
     h->nx += block->ld;
     h->nv += n;
-    h->A_size += (int64_t)n * block->ld;
+    h->A_size += told ? 0 : (int64_t)n * block->ld;
 }
 
 /// The diagonal blocks of A, rows padded.
@@ -27,6 +28,9 @@ STN_KERNEL static void fill_blocks(const augmented *h) {
         const stn_matrix *A = &h->problem->trees[block->tree].A;
         const int64_t n = block->n, ld = block->ld;
         double *out = h->A + block->A;
+        if (block->A < 0) {
+            continue;
+        }
         if (A->form == STN_MATRIX_DENSE && n == 6) {
             copy_padded_6(6, A->values, out);
         } else if (A->form == STN_MATRIX_DENSE) {
@@ -55,7 +59,8 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
     h->blocks = STN_ARENA(arena, count + 1, augmented_block);
     h->tree_block = STN_ARENA(arena, problem->tree_count + 1, int32_t);
     h->bodies = STN_ARENA_ZEROED(arena, problem->tree_count + 1, stn_articulated);
-    if (h->blocks == NULL || h->tree_block == NULL || h->bodies == NULL) {
+    h->own_A = STN_ARENA_ZEROED(arena, problem->tree_count + 1, double *);
+    if (h->blocks == NULL || h->tree_block == NULL || h->bodies == NULL || h->own_A == NULL) {
         return out_of_memory(h, err);
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {

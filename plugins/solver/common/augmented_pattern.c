@@ -46,7 +46,7 @@ static void form_entries(augmented *h, int32_t column, int32_t start, int32_t en
     const augmented_block *block = &h->blocks[column];
     augmented_entry *entry = &h->entries[h->entry_count++];
     *entry = (augmented_entry){
-        .row = column, .column = column, .term_start = start, .A = h->A + block->A, .A_ld = block->ld};
+        .row = column, .column = column, .term_start = start, .A = augmented_A(h, block), .A_ld = block->ld};
     for (int32_t t = start + 1; t < end; t++) { // insertion: stable, and one pass when in order
         augmented_term term = h->terms[t];
         int32_t at = t;
@@ -165,7 +165,7 @@ static stn_status find_branches(augmented *h, stn_error *err) {
     if (pattern == NULL || h->ltl.values == NULL || h->ltl.shape == NULL) {
         return out_of_memory(h, err);
     }
-    memcpy(pattern, h->A + block->A, (size_t)block->n * (size_t)block->ld * sizeof *pattern);
+    memcpy(pattern, augmented_A(h, block), (size_t)block->n * (size_t)block->ld * sizeof *pattern);
     for (int32_t j = 0; j < block->n; j++) {
         for (int32_t i = j; i >= 0; i = parent[i]) {
             pattern[(int64_t)i * block->ld + j] = 1.0;
@@ -220,7 +220,30 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     return augmented_analyse_dense(h, form, err);
 }
 
+/// A of trees that told how it is made.
+static bool copy_own_A(augmented *h) {
+    for (int32_t b = 0; b < h->block_count; b++) {
+        const augmented_block *block = &h->blocks[b];
+        if (block->A >= 0 || h->own_A[block->tree] != NULL) {
+            continue;
+        }
+        double *own = STN_ARENA_ZEROED(h->control->arena, (size_t)block->n * (size_t)block->ld + 8, double);
+        for (int64_t i = 0; i < block->n && own != NULL; i++) {
+            memcpy(own + i * block->ld, h->problem->trees[block->tree].A.values + i * block->n,
+                   (size_t)block->n * sizeof *own);
+        }
+        if (own == NULL) {
+            return false;
+        }
+        h->own_A[block->tree] = own;
+    }
+    return true;
+}
+
 stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error *err) {
+    if (!copy_own_A(h)) {
+        return out_of_memory(h, err);
+    }
     enum { DENSE_LIMIT = 40 };
     const stn_solve_control *control = h->control;
     bool chosen = form == AUGMENTED_AUTO && control->factor != NULL; // a factor plugin

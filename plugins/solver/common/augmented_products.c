@@ -85,8 +85,11 @@ void augmented_scale(const augmented *h, double *D) {
     }
     for (int32_t b = 0; b < h->block_count; b++) {
         const augmented_block *block = &h->blocks[b];
+        const bool told = block->A < 0;
+        const double *A = told ? h->problem->trees[block->tree].A.values : h->A + block->A;
+        const int64_t stride = (told ? block->n : block->ld) + 1;
         for (int32_t i = 0; i < block->ld; i++) {
-            D[block->start + i] = i < block->n ? h->A[block->A + (int64_t)i * (block->ld + 1)] : (double)INFINITY;
+            D[block->start + i] = i < block->n ? A[i * stride] : (double)INFINITY;
         }
     }
     if (invert_roots(h->nx, D)) {
