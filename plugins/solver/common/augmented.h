@@ -106,7 +106,7 @@ typedef struct augmented {
     double *values; // dense: unknowns x stride
     double *lower;  // dense: L, or the values of `ltl`
     int32_t stride;
-    bool branched; // dense, small or of one tree whose branches do not meet in H: its factor is `ltl`
+    bool branched; // dense, of one tree whose branches do not meet in H, or that is small: its factor is `ltl`
     stn_ltl ltl;
 } augmented;
 

@@ -175,7 +175,7 @@ static stn_status find_branches(augmented *h, stn_error *err) {
 }
 
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) {
-    enum { DENSE_LIMIT = 40 };
+    enum { DENSE_LIMIT = 40, BRANCHED = 16 }; // below, a tree loses nothing by a factor that knows no branches
     const stn_solve_control *control = h->control;
     bool chosen = form == AUGMENTED_AUTO && control->factor != NULL; // a factor plugin
     h->dense =
@@ -190,7 +190,7 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
         size_t size = (size_t)h->nv * (size_t)h->stride + 8;
         h->values = h->block_count == 1 ? STN_ARENA(control->arena, size, double) // written whole up to the diagonal
                                         : STN_ARENA_ZEROED(control->arena, size, double);
-        h->branched = form == AUGMENTED_AUTO && h->nv <= STN_LTL_WHOLE;
+        h->branched = form == AUGMENTED_AUTO && h->block_count == 1 && h->nv >= BRANCHED && h->nv <= STN_LTL_WHOLE;
         h->lower = STN_ARENA(control->arena, h->branched ? STN_LTL_VALUES(h->nv) : size, double);
         if (h->values == NULL || h->lower == NULL) {
             return out_of_memory(h, err);
