@@ -146,7 +146,8 @@ static bool has_unit_rows(const augmented *h, const augmented_cluster *cluster) 
     return true;
 }
 
-/// Branches of a lone large tree: of dofs of which none carries the other H holds nothing unless A or a row couples them.
+/// Branches of a lone large tree: of dofs of which none carries the other H holds nothing unless A or a row couples
+/// them.
 static stn_status find_branches(augmented *h, stn_error *err) {
     stn_arena *arena = h->control->arena;
     const augmented_block *block = h->blocks;
