@@ -47,9 +47,6 @@ typedef struct row_kernels {
     void (*mul_add)(int32_t n, const double *a, double s, const double *x, const double *x0, double *y);
     /// y (count) += s x.
     void (*add_scaled)(int64_t count, double s, const double *x, double *y);
-    /// y (3) += J x and y (n) += J^T g of a contact's J (3 x n).
-    void (*three_mul_add)(int32_t n, const double *J, const double *x, double *y);
-    void (*three_transposed_add)(int32_t n, const double *J, const double g[3], double *y);
 } row_kernels;
 
 /// Free bodies and their contacts.

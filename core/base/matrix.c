@@ -20,6 +20,19 @@ int64_t stn_matrix_value_count(const stn_matrix *a) {
     return 0;
 }
 
+// A free body: six columns added in registers.
+static void dense6_mul_add(const double *restrict a, double s, const double *restrict x, double *restrict y) {
+    double sum[6] = {0.0};
+    for (int32_t j = 0; j < 6; j++) { // symmetric: row j is column j
+        for (int32_t i = 0; i < 6; i++) {
+            sum[i] += x[j] * a[6 * j + i];
+        }
+    }
+    for (int32_t i = 0; i < 6; i++) {
+        y[i] += s * sum[i];
+    }
+}
+
 /// m: a->node_size, known to the compiler where it is written as a number.
 static inline void nodal_mul_add(const stn_matrix *a, int32_t m, double s, const double *restrict x,
                                  double *restrict y) {
@@ -52,7 +65,11 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
         }
         break;
     case STN_MATRIX_DENSE:
-        row_kernels_choose()->mul_add(a->n, a->values, s, x, NULL, y);
+        if (a->n == 6) {
+            dense6_mul_add(a->values, s, x, y);
+        } else {
+            row_kernels_choose()->mul_add(a->n, a->values, s, x, NULL, y);
+        }
         break;
     case STN_MATRIX_NODAL:
         if (a->node_size == 3) {

@@ -232,11 +232,7 @@ ALWAYS void mul_add_of(int32_t n, const double *a, double s, const double *x, co
 }
 
 static void mul_add(int32_t n, const double *a, double s, const double *x, const double *x0, double *y) {
-    if (n == 6 && x0 == NULL) { // a free body
-        mul_add_of(6, a, s, x, NULL, y);
-    } else if (n == 6) {
-        mul_add_of(6, a, s, x, x0, y);
-    } else if (x0 == NULL) {
+    if (x0 == NULL) {
         mul_add_of(n, a, s, x, NULL, y);
     } else {
         mul_add_of(n, a, s, x, x0, y);
@@ -253,37 +249,4 @@ static void add_scaled(int64_t count, double s, const double *x, double *y) {
     }
 }
 
-static void three_mul_add(int32_t n, const double *J, const double *x, double *y) {
-    const double *a = J, *b = J + n, *c = b + n;
-    vec sum0 = {0.0}, sum1 = {0.0}, sum2 = {0.0};
-    int32_t i = 0;
-    for (; i + W <= n; i += W) {
-        const vec z = load_loose(x + i);
-        sum0 += load_loose(a + i) * z;
-        sum1 += load_loose(b + i) * z;
-        sum2 += load_loose(c + i) * z;
-    }
-    double s0 = sum_of(sum0), s1 = sum_of(sum1), s2 = sum_of(sum2);
-    for (; i < n; i++) {
-        s0 += a[i] * x[i];
-        s1 += b[i] * x[i];
-        s2 += c[i] * x[i];
-    }
-    y[0] += s0;
-    y[1] += s1;
-    y[2] += s2;
-}
-
-static void three_transposed_add(int32_t n, const double *J, const double g[3], double *y) {
-    const double *a = J, *b = J + n, *c = b + n;
-    int32_t i = 0;
-    for (; i + W <= n; i += W) {
-        store_loose(y + i, load_loose(y + i) + load_loose(a + i) * g[0] + load_loose(b + i) * g[1] + load_loose(c + i) * g[2]);
-    }
-    for (; i < n; i++) {
-        y[i] = y[i] + a[i] * g[0] + b[i] * g[1] + c[i] * g[2];
-    }
-}
-
-const row_kernels KERNEL_NAME(row_kernels) = {cholesky,   forward,       backward,            mul_add,
-                                              add_scaled, three_mul_add, three_transposed_add};
+const row_kernels KERNEL_NAME(row_kernels) = {cholesky, forward, backward, mul_add, add_scaled};

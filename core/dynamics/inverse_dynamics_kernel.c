@@ -140,9 +140,9 @@ static stn_spatial own_polar(const joint_kind *kind, const joint_state *at_joint
     return own;
 }
 
-/// other += S w and c += the bias of the joint, of dofs [0, nv) from S, v and w on; both come in as those of the parent,
-/// which moves by v_up. Its velocities cross with S, that of v with S w and that of w with S v: their sum, weighted so,
-/// crosses once.
+/// other += S w and c += the bias of the joint, of dofs [0, nv) from S, v and w on; both come in as those of the
+/// parent, which moves by v_up. Its velocities cross with S, that of v with S w and that of w with S v: their sum,
+/// weighted so, crosses once.
 ALWAYS void move_polar(int32_t nv, const stn_spatial *S, const double *v, const double *w, pair v_up, pair *other,
                        pair *c) {
     const pair w_up = *other;

@@ -10,9 +10,11 @@
 // ------------------------------------------------------------------------------------------------------- kernels
 // Which compilation of the loops over bodies suits this processor.
 
-#define TABLE(suffix) \
-    { kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix,         \
-      mass_matrix_##suffix }
+#define TABLE(suffix)                                                                                            \
+    {                                                                                                            \
+        kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix, \
+            mass_matrix_##suffix                                                                                 \
+    }
 
 static const dynamics_kernels *dynamics_kernels_choose(void) {
     static const dynamics_kernels plain = TABLE(plain);

@@ -20,14 +20,14 @@ typedef struct dynamics_kernels {
     void (*mass_matrix)(const kinematics_object *k, int32_t tree, double *M);
 } dynamics_kernels;
 
-#define DYNAMICS_KERNELS(suffix)                                                                                     \
-    void kinematics_##suffix(kinematics_object *k, const double *q, const double *v);                                \
-    void inverse_dynamics_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,               \
-                                   const double *acceleration, stn_spatial *F, double *tau);                         \
-    void inverse_dynamics_polar_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,         \
-                                         const double *w, const double *acceleration, stn_spatial *scratch,          \
-                                         double *tau);                                                               \
-    double twice_kinetic_##suffix(const kinematics_object *k, const stn_tree *tree);                                 \
+#define DYNAMICS_KERNELS(suffix)                                                                             \
+    void kinematics_##suffix(kinematics_object *k, const double *q, const double *v);                        \
+    void inverse_dynamics_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,       \
+                                   const double *acceleration, stn_spatial *F, double *tau);                 \
+    void inverse_dynamics_polar_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity, \
+                                         const double *w, const double *acceleration, stn_spatial *scratch,  \
+                                         double *tau);                                                       \
+    double twice_kinetic_##suffix(const kinematics_object *k, const stn_tree *tree);                         \
     void mass_matrix_##suffix(const kinematics_object *k, int32_t tree, double *M);
 DYNAMICS_KERNELS(plain)
 #ifdef STN_KERNELS_X86

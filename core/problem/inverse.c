@@ -14,6 +14,7 @@
 #include "problem/jacobian.h"
 
 #define SINGULAR_PIVOT 1e-13
+enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
 
 typedef struct tree_factor {
     stn_matrix_form form;
@@ -190,7 +191,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
         f->singular = inverse->body->factor(values, SINGULAR_PIVOT, f->values);
     } else if (told == NULL || told->motion == NULL || !factor_articulated(told, a, f)) {
         f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
-        f->branched = n <= STN_LTL_WHOLE || stn_ltl_analyse(&f->ltl, values, n);
+        f->branched = n >= BRANCHED_DOFS && (n <= STN_LTL_WHOLE || stn_ltl_analyse(&f->ltl, values, n));
         if (f->branched) {
             f->singular = stn_ltl_factor(&f->ltl, values, n, SINGULAR_PIVOT);
             return STN_OK;

@@ -21,11 +21,22 @@ const char *stn_constraint_set_name(stn_constraint_set set) {
     return (int)set >= 0 && (int)set < STN_SET_COUNT ? set_names[set] : NULL;
 }
 
-/// Three rows of a contact of a free body.
-static inline void add_body_product(const double *J, const double *v, double *v_c) {
-    for (int32_t r = 0; r < 3; r++, J += 6) {
-        v_c[r] += (J[0] * v[0] + J[2] * v[2] + J[4] * v[4]) + (J[1] * v[1] + J[3] * v[3] + J[5] * v[5]);
+/// Three rows, which contacts have, in one pass over v.
+static inline void add_three_products(int32_t n, const double *J, const double *v, double *v_c) {
+    const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
+    double s0[2] = {0.0, 0.0}, s1[2] = {0.0, 0.0}, s2[2] = {0.0, 0.0}; // neighbours together: vector code
+    int32_t d = 0;
+    for (; d + 1 < n; d += 2) {
+        for (int32_t i = 0; i < 2; i++) {
+            s0[i] += j0[d + i] * v[d + i];
+            s1[i] += j1[d + i] * v[d + i];
+            s2[i] += j2[d + i] * v[d + i];
+        }
     }
+    double last = d < n ? v[d] : 0.0;
+    v_c[0] += (d < n ? s0[0] + j0[d] * last : s0[0]) + s0[1];
+    v_c[1] += (d < n ? s1[0] + j1[d] * last : s1[0]) + s1[1];
+    v_c[2] += (d < n ? s2[0] + j2[d] * last : s2[0]) + s2[1];
 }
 
 /// y += s J^T gamma of one block of `rows` rows.
@@ -35,9 +46,12 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
     const int32_t n = tree->A.n;
     const double *values = J->values;
     double *y_tree = y + tree->dof_start;
-    if (J->node_count == 0 && rows == 3) {
-        row_kernels_choose()->three_transposed_add(n, values, (const double[3]){s * gamma[0], s * gamma[1], s * gamma[2]},
-                                                   y_tree);
+    if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
+        const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
+        double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
+        for (int32_t d = 0; d < n; d++) {
+            y_tree[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+        }
         return;
     }
     for (int32_t r = 0; r < rows && J->node_count == 0; r++) {
@@ -72,9 +86,9 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
     const double *v_tree = v + tree->dof_start;
     const int32_t n = tree->A.n;
     if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
-        add_body_product(J->values, v_tree, v_c);
+        add_three_products(6, J->values, v_tree, v_c);
     } else if (J->node_count == 0 && rows == 3) {
-        row_kernels_choose()->three_mul_add(n, J->values, v_tree, v_c);
+        add_three_products(n, J->values, v_tree, v_c);
     } else if (J->node_count == 0) {
         for (int32_t r = 0; r < rows; r++) {
             const double *row = J->values + r * n;
@@ -184,6 +198,19 @@ void stn_problem_contact_velocity(const stn_problem *problem, const double *v, b
     }
 }
 
+/// y += A (x - x0) of a free body.
+static inline void add_body_mass(const double *A, const double *x, const double *x0, double *y) {
+    double d[6];
+    for (int32_t j = 0; j < 6; j++) {
+        d[j] = x0 != NULL ? x[j] - x0[j] : x[j];
+    }
+    for (int32_t i = 0; i < 6; i++) { // symmetric: row j is column j
+        y[i] += (A[i] * d[0] + A[6 + i] * d[1]) + (A[12 + i] * d[2] + A[18 + i] * d[3]);
+        y[i] += A[24 + i] * d[4];
+        y[i] += A[30 + i] * d[5];
+    }
+}
+
 static inline void add_nodal_mass(const stn_matrix *A, int32_t m, const double *x, const double *x0, double *y) {
     const double *block = A->values;
     for (int32_t i = 0; i < A->node_count; i++, y += m) {
@@ -228,7 +255,9 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
             for (int32_t d = 0; d < A->n && !moved; d++) {
                 moved = x_t[d] != x0_t[d]; // NaN differs from everything
             }
-            if (moved) { // trees without constraint move as they would
+            if (moved && A->n == 6) { // trees without constraint move as they would
+                add_body_mass(A->values, x_t, x0_t, y + start);
+            } else if (moved) {
                 row_kernels_choose()->mul_add(A->n, A->values, 1.0, x_t, x0_t, y + start);
             }
             break;

@@ -85,8 +85,7 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     }
     frame->bias_rule = formed.bias_rule;
     frame->place.plugin = integrator;
-    status =
-        integrator->desc->ops.integrator->form(integrator->self, &view, frame->integrator_next, &formed, &said);
+    status = integrator->desc->ops.integrator->form(integrator->self, &view, frame->integrator_next, &formed, &said);
     if (status < 0) {
         return stn_fail(err, status, "integrator %s: %s", integrator->desc->id, said.text);
     }

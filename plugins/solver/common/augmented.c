@@ -285,7 +285,7 @@ static int32_t factor_bodies(augmented *h) {
             h->extra[h->line_dof[i]] += J * h->own_line_G[i] * J;
         }
     }
-    return stn_articulated_factor(h->bodies, h->inertia, h->extra, h->extra, 0.0);
+    return stn_articulated_factor(&h->bodies[h->blocks->tree], h->inertia, h->extra, h->extra, 0.0);
 }
 
 static stn_status say_pivot(const augmented *h, int32_t pivot, stn_error *err) {
@@ -342,8 +342,8 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
 
 void augmented_solve(const augmented *h, double *x) {
     if (h->by_bodies) {
-        stn_articulated_forward(h->bodies, 1, x, h->nv);
-        stn_articulated_backward(h->bodies, 1, x, h->nv);
+        stn_articulated_forward(&h->bodies[h->blocks->tree], 1, x, h->nv);
+        stn_articulated_backward(&h->bodies[h->blocks->tree], 1, x, h->nv);
     } else if (h->branched) {
         stn_ltl_forward(&h->ltl, 1, x, h->nv);
         stn_ltl_backward(&h->ltl, 1, x, h->nv);

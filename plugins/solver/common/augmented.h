@@ -108,7 +108,7 @@ typedef struct augmented {
     double *values; // dense: unknowns x stride
     double *lower;  // dense: L, or the values of `ltl`
     int32_t stride;
-    bool branched; // dense, small or of one tree whose branches do not meet in H: its factor is `ltl`
+    bool branched; // dense, of one tree whose branches do not meet in H, or that is small: its factor is `ltl`
     stn_ltl ltl;
 
     /// One tree whose A is that of stn_articulated, with wrenches and rows of single dofs alone: H is such a matrix
@@ -118,7 +118,7 @@ typedef struct augmented {
     int32_t *line_dof;            // (line_count) the dof of each line
     const double *G, *own_line_G; // as augmented_assemble was given them
     bool dense_made;              // entries and memory of the dense H
-    bool by_bodies;               // the factor is that of `bodies[0]`
+    bool by_bodies;               // the factor is that of its `bodies`
 } augmented;
 
 /// AUTO: the factor plugin of `control` where there is one, else dense up to 40 dofs or one block, else by blocks.

@@ -178,9 +178,12 @@ static stn_status find_branches(augmented *h, stn_error *err) {
 /// Takes the form of stn_articulated where H has it.
 static stn_status find_bodies(augmented *h, stn_error *err) {
     stn_arena *arena = h->control->arena;
+    if (h->block_count != 1 || h->bodies[h->blocks->tree].n == 0 || h->proximal != NULL) {
+        return STN_OK;
+    }
     const stn_problem_tree *tree = &h->problem->trees[h->blocks->tree];
     const size_t n = (size_t)tree->A.n;
-    bool fits = h->block_count == 1 && h->bodies[0].n > 0 && h->proximal == NULL;
+    bool fits = true;
     for (int32_t k = 0; k < h->cluster_count && fits; k++) {
         fits = h->clusters[k].motion >= 0 || (h->clusters[k].lane_count == 0 && has_unit_rows(h, &h->clusters[k]));
     }
@@ -244,7 +247,7 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
     if (!copy_own_A(h)) {
         return out_of_memory(h, err);
     }
-    enum { DENSE_LIMIT = 40 };
+    enum { DENSE_LIMIT = 40, BRANCHED = 16 }; // below, a tree loses nothing by a factor that knows no branches
     const stn_solve_control *control = h->control;
     bool chosen = form == AUGMENTED_AUTO && control->factor != NULL; // a factor plugin
     h->dense =
@@ -259,7 +262,7 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
         size_t size = (size_t)h->nv * (size_t)h->stride + 8;
         h->values = h->block_count == 1 ? STN_ARENA(control->arena, size, double) // written whole up to the diagonal
                                         : STN_ARENA_ZEROED(control->arena, size, double);
-        h->branched = form == AUGMENTED_AUTO && h->nv <= STN_LTL_WHOLE;
+        h->branched = form == AUGMENTED_AUTO && h->block_count == 1 && h->nv >= BRANCHED && h->nv <= STN_LTL_WHOLE;
         h->lower = STN_ARENA(control->arena, h->branched ? STN_LTL_VALUES(h->nv) : size, double);
         if (h->values == NULL || h->lower == NULL) {
             return out_of_memory(h, err);

@@ -5,9 +5,11 @@
 
 #include "dynamics/tree_kernels.h"
 
-#define TABLE(suffix) \
-    { kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix, \
-      mass_matrix_##suffix }
+#define TABLE(suffix)                                                                                            \
+    {                                                                                                            \
+        kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix, \
+            mass_matrix_##suffix                                                                                 \
+    }
 
 static const dynamics_kernels plain = TABLE(plain);
 #ifdef STN_KERNELS_X86
