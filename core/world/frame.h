@@ -40,6 +40,20 @@ typedef struct attached_node {
     double impulse[6];  // on the node in this step, world [N s], [N m s]; after the solve
 } attached_node;
 
+/// Contacts of the trees that sleep, as the last step that had them in its problem made them: sleep.c.
+enum { SLEEPERS_ROW_VECTORS = 7, SLEEPERS_MEMORIES = 3 };
+typedef struct sleepers {
+    bool known;                          // false: the state came from elsewhere
+    int32_t count;                       // contacts, of three rows each
+    stn_contact *contacts;               // (count)
+    stn_constraint *constraints;         // (count)
+    double *row[SLEEPERS_ROW_VECTORS];   // (3 count) of the problem's vectors
+    double *gamma;                       // (3 count)
+    void *memory[SLEEPERS_MEMORIES];     // (count) of law, solver and anchors
+    stn_arena *arena, *spare;            // of all that; of the next
+    double *v_star;                      // (nv) free velocities of trees that sleep
+} sleepers;
+
 typedef struct step_frame {
     double dt; // of the step at hand, or of the next one [s]
     stn_arena *arena;
@@ -97,6 +111,14 @@ typedef struct step_frame {
     // advance
     double *q_next, *v_next;
     unsigned char *controller_next, *integrator_next;
+
+    // sleep; sized by compiling where trees may sleep
+    bool *asleep;         // (tree_count) this step leaves it out
+    int32_t asleep_count; // trees
+    stn_tree_sleep *sleep_next;
+    bool sleepers_changed; // trees fell asleep in this step, or woke
+    sleepers sleepers;
+    bool still; // the next step changes nothing but time, unless an input comes first
 
     uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
     int32_t touched_count;
