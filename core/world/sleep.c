@@ -478,9 +478,11 @@ static stn_status put_in_front(const step_setup *setup, step_frame *frame, stn_e
         for (int32_t k = 0; k < ROW_VECTORS; k++) {
             memcpy(row[k] + 3 * to, from->row[k] + 3 * k0, 3 * sizeof(double));
         }
-        for (int32_t k = 0; k < MEMORIES && blocks[k].bytes > 0; k++) {
-            memcpy((char *)memory[k] + blocks[k].bytes * to, (const char *)from->memory[k] + blocks[k].bytes * k0,
-                   blocks[k].bytes);
+        for (int32_t k = 0; k < MEMORIES; k++) {
+            if (blocks[k].bytes > 0) {
+                memcpy((char *)memory[k] + blocks[k].bytes * to, (const char *)from->memory[k] + blocks[k].bytes * k0,
+                       blocks[k].bytes);
+            }
         }
     }
     for (int32_t i = 0; i < own; i++) {
@@ -493,7 +495,7 @@ static stn_status put_in_front(const step_setup *setup, step_frame *frame, stn_e
         c->memory += c->memory >= 0 ? count : 0;
         c->contact += c->contact >= 0 ? count : 0;
     }
-    for (int32_t k = 0; k < ROW_VECTORS && rows > 0; k++) {
+    for (int32_t k = 0; rows > 0 && k < ROW_VECTORS; k++) {
         memcpy(row[k] + 3 * count, *vectors[k], (size_t)rows * sizeof(double));
     }
     if (rows > 0) {
@@ -585,6 +587,9 @@ stn_status stn_step_recall_sleepers(const step_setup *setup, const state_view *s
     for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
         const stn_cache_entry *entry = stn_cache_find(state, services, frame->problem.constraints[i].id);
         position[i] = entry != NULL ? (int32_t)(entry - state->cache) : -1;
+        if (entry != NULL) { // assembly has moved anchors
+            stn_cache_read(setup, state, position[i], frame, i);
+        }
     }
     return keep_of_frame(setup, state->sleep, frame, frame->problem.gamma_guess, position, err);
 }
