@@ -152,15 +152,19 @@ static unsigned char *bytes_at(void *block, size_t item, int32_t i) {
     return item > 0 ? (unsigned char *)block + item * (size_t)i : NULL;
 }
 
+static void read_entry(const state_view *state, const memory_sizes *n, int32_t position, step_frame *frame, int32_t i) {
+    const stn_constraint *c = &frame->problem.constraints[i];
+    const unsigned char *memory = state->cache_memory + (size_t)position * n->all;
+    memcpy(frame->problem.gamma_guess + c->row, state->cache[position].gamma, (size_t)c->rows * sizeof(double));
+    copy(bytes_at(frame->law_memory, n->law, i), memory, n->law);
+    copy(bytes_at(frame->solver_memory, n->solver, i), memory + n->law, n->solver);
+    copy(bytes_at(frame->anchors, n->anchor, i), memory + n->law + n->solver, n->anchor);
+}
+
 void stn_cache_read(const step_setup *setup, const state_view *state, int32_t position, step_frame *frame,
                     int32_t constraint) {
     const memory_sizes n = sizes_of(setup);
-    const stn_constraint *c = &frame->problem.constraints[constraint];
-    const unsigned char *memory = state->cache_memory + (size_t)position * n.all;
-    memcpy(frame->problem.gamma_guess + c->row, state->cache[position].gamma, (size_t)c->rows * sizeof(double));
-    copy(bytes_at(frame->law_memory, n.law, constraint), memory, n.law);
-    copy(bytes_at(frame->solver_memory, n.solver, constraint), memory + n.law, n.solver);
-    copy(bytes_at(frame->anchors, n.anchor, constraint), memory + n.law + n.solver, n.anchor);
+    read_entry(state, &n, position, frame, constraint);
 }
 
 stn_status stn_cache_recall(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -186,7 +190,7 @@ stn_status stn_cache_recall(const step_setup *setup, const state_view *state, st
         if (position < 0) {
             continue;
         }
-        stn_cache_read(setup, state, position, frame, i);
+        read_entry(state, &n, position, frame, i);
     }
     return STN_OK;
 }

@@ -8,6 +8,7 @@
 
 #include <stiction/union_find.h>
 
+#include "model/compiled.h"
 #include "world/sleep.h"
 
 // ------------------------------------------------------------------------------------------------------------ set-up
@@ -185,29 +186,45 @@ bool stn_world_is_asleep(const stn_world *world, int32_t body) {
 
 // --------------------------------------------------------------------------------------------------- falling asleep
 
-/// A speed that no point of a tree exceeds at velocities v, where its bodies are at the step's start [m/s].
-static double speed_of(const step_setup *setup, const step_frame *frame, int32_t t, const double *v, stn_spatial *room) {
+/// Is no point of a tree faster than the bound at velocities v, with its bodies where they are at the step's start?
+/// `room`: (body_count).
+static bool is_slow(const step_setup *setup, const step_frame *frame, int32_t t, const double *v, stn_spatial *room) {
     const stn_model *model = setup->model;
     const stn_kinematics *kin = frame->kinematics;
     const stn_tree *tree = &model->trees[t];
-    double fastest = 0.0;
+    const double bound = setup->options.sleep_velocity;
     for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         const int32_t parent = model->bodies[b].parent;
-        stn_spatial s = {stn_vec3_zero(), stn_vec3_zero()};
-        if (parent > 0) {
-            s = room[parent - tree->body_start];
-        }
+        stn_spatial *s = &room[b];
+        *s = parent > 0 ? room[parent] : (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            s.angular = stn_vec3_mul_add(s.angular, v[d], kin->motion[d].angular);
-            s.linear = stn_vec3_mul_add(s.linear, v[d], kin->motion[d].linear);
+            s->angular = stn_vec3_mul_add(s->angular, v[d], kin->motion[d].angular);
+            s->linear = stn_vec3_mul_add(s->linear, v[d], kin->motion[d].linear);
         }
-        room[b - tree->body_start] = s;
         const stn_vec3 arm = stn_vec3_sub(kin->body_pose[b].position, kin->reference[t]);
-        const stn_vec3 origin = stn_vec3_add(s.linear, stn_vec3_cross(s.angular, arm));
-        fastest = fmax(fastest, stn_vec3_norm(origin) + setup->body_radius[b] * stn_vec3_norm(s.angular));
+        const stn_vec3 origin = stn_vec3_add(s->linear, stn_vec3_cross(s->angular, arm));
+        const double left = bound - setup->body_radius[b] * stn_vec3_norm(s->angular);
+        if (!(left >= 0.0 && stn_vec3_dot(origin, origin) <= left * left)) {
+            return false;
+        }
     }
-    return fastest;
+    return true;
+}
+
+/// The same of a body that floats in the world, whose v is its velocity, as most are.
+static bool free_is_slow(const step_setup *setup, int32_t body, const double *v) {
+    const double bound = setup->options.sleep_velocity, r = setup->body_radius[body];
+    const double linear = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    const double angular = v[3] * v[3] + v[4] * v[4] + v[5] * v[5];
+    return linear <= bound * bound && sqrt(linear) + r * sqrt(angular) <= bound;
+}
+
+static bool tree_is_slow(const step_setup *setup, const step_frame *frame, int32_t t, const double *v) {
+    const stn_tree *tree = &setup->model->trees[t];
+    const body_plan *plan = &model_object_of(setup->model)->plan[tree->body_start];
+    return plan->free_root && tree->body_count == 1 ? free_is_slow(setup, tree->body_start, v + tree->v_start)
+                                                    : is_slow(setup, frame, t, v, frame->star_velocity);
 }
 
 static bool is_at_rest(const stn_tree *tree, const double *v) {
@@ -296,11 +313,11 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
         double before = next->group != 0 ? 0.0 : next->quiet;
         *next = (stn_tree_sleep){0};
         if (setup->tree_may_sleep[t]) {
-            double speed = speed_of(setup, frame, t, frame->v_next, frame->star_velocity);
-            if (frame->solution.v_position != NULL) { // which moves the bodies
-                speed = fmax(speed, speed_of(setup, frame, t, frame->solution.v_position, frame->star_velocity));
+            bool slow = tree_is_slow(setup, frame, t, frame->v_next);
+            if (slow && frame->solution.v_position != NULL) { // which moves the bodies
+                slow = tree_is_slow(setup, frame, t, frame->solution.v_position);
             }
-            next->quiet = speed <= setup->options.sleep_velocity ? before + frame->dt : 0.0;
+            next->quiet = slow ? before + frame->dt : 0.0;
         }
         any |= next->quiet >= setup->options.sleep_time;
     }
