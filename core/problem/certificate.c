@@ -243,6 +243,16 @@ static bool is_inside(const stn_constraint *c, const double *g) {
     return c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2];
 }
 
+double contact_stored(const stn_law *law, const stn_problem *p, int32_t i, double gap) {
+    if (law != NULL && STN_PLUGIN_HAS(law->ops, stored)) {
+        return law->ops->stored(law->self, p, i, gap);
+    }
+    const stn_constraint *c = &p->constraints[i];
+    const double depth = gap < 0.0 ? gap : 0.0;
+    const double compliance = p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time);
+    return compliance > 0.0 ? 0.5 / compliance * depth * depth : 0.0;
+}
+
 static void certify_constraints(certification *s, double size) {
     const stn_problem *p = s->p;
     int32_t contacts = 0, with_distance = 0;
@@ -272,16 +282,8 @@ static void certify_constraints(certification *s, double size) {
             double gap = c->phi0 + p->dt * u[2];
             deepest = worst(deepest, -gap);
             // what its normal force stores now and at the gap of the step's end
-            if (s->law != NULL && STN_PLUGIN_HAS(s->law->ops, stored)) {
-                s->out.contact_start_J += s->law->ops->stored(s->law->self, p, i, c->phi0);
-                s->out.contact_J += s->law->ops->stored(s->law->self, p, i, gap);
-                continue;
-            }
-            double before = c->phi0 < 0.0 ? c->phi0 : 0.0, after = gap < 0.0 ? gap : 0.0;
-            double compliance = R[2] * p->dt * (p->dt + c->relaxation_time);
-            double half = compliance > 0.0 ? 0.5 / compliance : 0.0;
-            s->out.contact_start_J += half * before * before;
-            s->out.contact_J += half * after * after;
+            s->out.contact_start_J += contact_stored(s->law, p, i, c->phi0);
+            s->out.contact_J += contact_stored(s->law, p, i, gap);
         }
     }
     // the worst of all contacts: how far the impulse leaves its cone or ellipse, relative to its normal part; and how

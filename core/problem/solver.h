@@ -79,6 +79,9 @@ typedef struct certificate_parts {
     double *law;      // (constraint_count x 2) |gamma_i - law(v)_i|^2, max(|gamma_i|^2, |law(v)_i|^2); NULL: no law
 } certificate_parts;
 
+/// [J] that constraint i, a contact, stores at a gap; by the law that was asked for impulses, NULL: as a spring.
+double contact_stored(const stn_law *law, const stn_problem *problem, int32_t i, double gap);
+
 /// stn_certify; `parts` may be NULL.
 stn_status certify_in_parts(const certificate_question *q, certificate_parts *parts, stn_certificate *out,
                             stn_error *err);

@@ -74,7 +74,7 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
             stn_step_release(setup, &before, frame, v_c);
         }
     }
-    stn_status status = stn_sleep_is_on(setup) ? stn_step_show_sleepers(setup, frame, err) : STN_OK;
+    stn_status status = stn_sleep_is_on(setup) ? stn_step_show_sleepers(setup, frame, services, err) : STN_OK;
     if (status == STN_OK) {
         status = stn_cache_commit(setup, state, frame, services, err);
     }

@@ -49,6 +49,7 @@ typedef struct sleepers {
     stn_constraint *constraints;         // (count)
     double *row[SLEEPERS_ROW_VECTORS];   // (3 count) of the problem's vectors
     double *gamma;                       // (3 count)
+    double *stored;                      // (count) energy [J]
     void *memory[SLEEPERS_MEMORIES];     // (count) of law, solver and anchors
     stn_arena *arena, *spare;            // of all that; of the next
     double *v_star;                      // (nv) free velocities of trees that sleep

@@ -9,6 +9,7 @@
 #include <stiction/union_find.h>
 
 #include "model/compiled.h"
+#include "problem/solver.h"
 #include "world/sleep.h"
 
 // ------------------------------------------------------------------------------------------------------------ set-up
@@ -375,7 +376,8 @@ static bool make_room(stn_arena *arena, int32_t count, const memory_block *block
     out->contacts = STN_ARENA(arena, count, stn_contact);
     out->constraints = STN_ARENA(arena, count, stn_constraint);
     out->gamma = STN_ARENA(arena, 3 * count, double);
-    bool complete = out->contacts != NULL && out->constraints != NULL && out->gamma != NULL;
+    out->stored = STN_ARENA(arena, count, double);
+    bool complete = out->contacts != NULL && out->constraints != NULL && out->gamma != NULL && out->stored != NULL;
     for (int32_t k = 0; k < ROW_VECTORS; k++) {
         out->row[k] = STN_ARENA(arena, 3 * count, double);
         complete = complete && out->row[k] != NULL;
@@ -396,8 +398,8 @@ static bool sleeps(const stn_tree_sleep *sleep, const stn_constraint *c) {
 }
 
 /// Copies constraint `from` of the frame to place i; false: out of memory.
-static bool keep_constraint(const step_setup *setup, step_frame *frame, const double *gamma, int32_t from,
-                            stn_arena *arena, int32_t i, sleepers *to) {
+static bool keep_constraint(const step_setup *setup, step_frame *frame, const stn_law *law, const double *gamma,
+                            int32_t from, int32_t i, sleepers *to) {
     stn_problem *p = &frame->problem;
     const stn_constraint *c = &p->constraints[from];
     double **vectors[ROW_VECTORS];
@@ -408,6 +410,7 @@ static bool keep_constraint(const step_setup *setup, step_frame *frame, const do
     to->constraints[i] = *c;
     to->constraints[i].row = 3 * i;
     to->constraints[i].contact = to->constraints[i].memory = i;
+    to->stored[i] = contact_stored(law, p, from, c->phi0);
     memcpy(to->gamma + 3 * (size_t)i, gamma + c->row, 3 * sizeof(double));
     for (int32_t k = 0; k < ROW_VECTORS; k++) {
         memcpy(to->row[k] + 3 * (size_t)i, *vectors[k] + c->row, 3 * sizeof(double));
@@ -421,7 +424,7 @@ static bool keep_constraint(const step_setup *setup, step_frame *frame, const do
     for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
         stn_jacobian *J = &to->constraints[i].J[k];
         const size_t count = 3 * (size_t)setup->model->trees[J->tree].nv;
-        double *values = STN_ARENA(arena, count, double);
+        double *values = STN_ARENA(to->arena, count, double);
         if (values == NULL) {
             return false;
         }
@@ -433,8 +436,9 @@ static bool keep_constraint(const step_setup *setup, step_frame *frame, const do
 }
 
 /// Of the constraints of the frame those whose trees sleep, in the order that `order` lists them in.
-static stn_status keep_sleepers(const step_setup *setup, step_frame *frame, const double *gamma, const int32_t *order,
-                                int32_t count, stn_error *err) {
+static stn_status keep_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
+                                const double *gamma, const int32_t *order, int32_t count, stn_error *err) {
+    const stn_law *law = services->solver->law.ops != NULL ? &services->solver->law : NULL;
     sleepers next = frame->sleepers;
     memory_block blocks[MEMORIES];
     memory_blocks(setup, frame, blocks);
@@ -445,13 +449,24 @@ static stn_status keep_sleepers(const step_setup *setup, step_frame *frame, cons
     stn_arena_reset(next.arena);
     bool complete = make_room(next.arena, count, blocks, &next);
     for (int32_t i = 0; i < count && complete; i++) {
-        complete = keep_constraint(setup, frame, gamma, order[i], next.arena, i, &next);
+        complete = keep_constraint(setup, frame, law, gamma, order[i], i, &next);
     }
     if (!complete) {
         return stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
     }
     frame->sleepers = next;
     return STN_OK;
+}
+
+/// What the report of the step says of all contacts.
+static void note_sleeping(stn_step_report *report, const stn_contact *contact, double stored) {
+    report->contact_J += stored;
+    report->contact_start_J += stored;
+    if (-contact->phi0 > report->overlap_m) {
+        report->overlap_m = -contact->phi0;
+        report->overlap_geometry[0] = contact->geometry_a;
+        report->overlap_geometry[1] = contact->geometry_b;
+    }
 }
 
 /// The contacts of the trees that this step left out come in front of its own.
@@ -488,6 +503,7 @@ static stn_status put_in_front(const step_setup *setup, step_frame *frame, stn_e
     for (int32_t i = 0; i < count; i++) {
         const size_t k0 = (size_t)order[i], to = (size_t)i;
         contacts[i] = from->contacts[k0];
+        note_sleeping(&frame->report, &from->contacts[k0], from->stored[k0]);
         constraints[i] = from->constraints[k0];
         constraints[i].row = 3 * i;
         constraints[i].contact = constraints[i].memory = i;
@@ -558,7 +574,8 @@ static stn_status put_in_front(const step_setup *setup, step_frame *frame, stn_e
 
 /// Those of the frame whose trees sleep from now on, and the free velocities of these trees.
 static stn_status keep_of_frame(const step_setup *setup, const stn_tree_sleep *sleep, step_frame *frame,
-                                const double *gamma, const int32_t *position, stn_error *err) {
+                                const step_services *services, const double *gamma, const int32_t *position,
+                                stn_error *err) {
     const stn_problem *p = &frame->problem;
     int32_t *order = STN_ARENA(frame->arena, p->constraint_count, int32_t), count = 0;
     for (int32_t i = 0; order != NULL && i < p->constraint_count; i++) {
@@ -584,13 +601,14 @@ static stn_status keep_of_frame(const step_setup *setup, const stn_tree_sleep *s
                    (size_t)tree->nv * sizeof(double));
         }
     }
-    return keep_sleepers(setup, frame, gamma, order, count, err);
+    return keep_sleepers(setup, frame, services, gamma, order, count, err);
 }
 
-stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, stn_error *err) {
+stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
+                                  stn_error *err) {
     stn_status status = frame->asleep_count > 0 ? put_in_front(setup, frame, err) : STN_OK;
     if (status == STN_OK && frame->sleepers_changed) {
-        status = keep_of_frame(setup, frame->sleep_next, frame, frame->solution.gamma, NULL, err);
+        status = keep_of_frame(setup, frame->sleep_next, frame, services, frame->solution.gamma, NULL, err);
     }
     return status;
 }
@@ -604,11 +622,11 @@ stn_status stn_step_recall_sleepers(const step_setup *setup, const state_view *s
     for (int32_t i = 0; i < frame->problem.constraint_count; i++) {
         const stn_cache_entry *entry = stn_cache_find(state, services, frame->problem.constraints[i].id);
         position[i] = entry != NULL ? (int32_t)(entry - state->cache) : -1;
-        if (entry != NULL) { // assembly has moved anchors
+        if (entry != NULL) { // assembly moves anchors
             stn_cache_read(setup, state, position[i], frame, i);
         }
     }
-    return keep_of_frame(setup, state->sleep, frame, frame->problem.gamma_guess, position, err);
+    return keep_of_frame(setup, state->sleep, frame, services, frame->problem.gamma_guess, position, err);
 }
 
 // ------------------------------------------------------------------------------------------------- all of it sleeps

@@ -20,8 +20,9 @@ bool *stn_step_active_colliders(const step_setup *setup, const state_view *state
 /// When the next state is known: who falls asleep, and frame->sleep_next.
 stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err);
 /// Before the contact cache is written: contacts of sleeping trees come into the problem as it is shown and remembered.
-stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, stn_error *err);
-/// Makes those contacts anew of a state that came from elsewhere. The problem is assembled, with no tree left out.
+stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
+                                  stn_error *err);
+/// Makes those contacts anew of a state that came from elsewhere. The problem is solved, with no tree left out.
 stn_status stn_step_recall_sleepers(const step_setup *setup, const state_view *state, step_frame *frame,
                                     const step_services *services, stn_error *err);
 /// After a step: does everything sleep that can move, so that without an input the next step changes nothing but time?

@@ -39,7 +39,7 @@ static stn_status recall_sleepers(stn_world *world, stn_error *err) {
     memset(frame->asleep, 0, world->state.sizes.sleep_count * sizeof *frame->asleep);
     frame->asleep_count = 0;
     frame->place.step = world->state.step;
-    for (int32_t i = 0; stages[i].stage != STN_STAGE_SOLVE; i++) {
+    for (int32_t i = 0; stages[i].stage != STN_STAGE_ADVANCE; i++) {
         frame->place.stage = stages[i].stage;
         stn_status made = stages[i].make(world->setup, &before, frame, &world->services, err);
         if (made < 0) {
@@ -49,6 +49,15 @@ static stn_status recall_sleepers(stn_world *world, stn_error *err) {
     stn_status kept = stn_step_recall_sleepers(world->setup, &before, frame, &world->services, err);
     stn_arena_reset(frame->arena);
     return kept;
+}
+
+/// Recorders have how many trees sleep as a signal.
+static stn_status plot_sleeping(stn_world *world, stn_status status, stn_error *err) {
+    if (!stn_sleep_is_on(world->setup)) {
+        return status;
+    }
+    stn_status plotted = stn_world_take_signal(world, "sleeping", world->frame.report.sleeping_count, err);
+    return plotted < 0 ? plotted : status;
 }
 
 /// All that can move sleeps, and nothing has been told since: everything stays as the last step made it, and as
@@ -129,6 +138,10 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
         }
     }
     frame->still = stn_sleep_is_on(setup) && stn_step_is_still(setup, &world->state, frame);
+    status = plot_sleeping(world, status, err);
+    if (status < 0) {
+        return status;
+    }
     frame->place.stage = STN_STAGE_COUNT;
     frame->place.plugin = NULL;
     stn_step_observation(world);
