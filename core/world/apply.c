@@ -35,6 +35,7 @@ static field_view view_of(stn_world *world, input_field field) {
 
 static void write_values(stn_world *world, const input_part *part) {
     world->frame.still = false;
+    world->frame.sleepers.changed = true;
     if (part->field == INPUT_Q || part->field == INPUT_V) {
         stn_state_wake_set(world->setup, &world->state, part->field == INPUT_Q, part->start, part->count, part->values);
     }
@@ -53,6 +54,7 @@ static void write_values(stn_world *world, const input_part *part) {
 stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error *err) {
     stn_status status = STN_OK;
     world->frame.still = false;
+    world->frame.sleepers.changed = true;
     switch (input->kind) {
     case INPUT_VALUES: {
         const input_part *part = &input->part;

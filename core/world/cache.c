@@ -241,8 +241,11 @@ stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_fram
         }
         return status;
     }
+    // those of sleeping trees, which come first, are there
+    const int32_t there = frame->sleepers.cached && state->cache_count > 0 ? frame->sleepers.count : 0;
+    frame->sleepers.cached = frame->asleep_count > 0;
     state->cache_count = problem->constraint_count;
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
+    for (int32_t i = there; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         stn_cache_entry *entry = &state->cache[i];
         *entry = (stn_cache_entry){.id = c->id, .touching = stn_step_touching(setup, frame, c)};

@@ -153,7 +153,6 @@ void stn_world_release_compiled(stn_world *world) {
         frame->v_next,
         frame->asleep,
         frame->sleep_next,
-        frame->sleepers.v_star,
         frame->controller_next,
         frame->integrator_next,
         services->cache_index.slot,
@@ -163,8 +162,7 @@ void stn_world_release_compiled(stn_world *world) {
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
     }
-    stn_arena_destroy(frame->sleepers.arena);
-    stn_arena_destroy(frame->sleepers.spare);
+    stn_step_release_sleepers(context, frame);
     stn_state_clear(context, &world->state);
     stn_state_clear(context, &world->start);
     stn_instance_destroy(world->start_integrator);

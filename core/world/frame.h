@@ -40,19 +40,24 @@ typedef struct attached_node {
     double impulse[6];  // on the node in this step, world [N s], [N m s]; after the solve
 } attached_node;
 
-/// Contacts of the trees that sleep, as the last step that had them in its problem made them: sleep.c.
+/// Contacts of the trees that sleep, as the last step that had them in its problem made them: sleep.c. Behind them in
+/// the same arrays lies what the step at hand has of its own, so that both are one problem for those who look at it.
 enum { SLEEPERS_ROW_VECTORS = 7, SLEEPERS_MEMORIES = 3 };
 typedef struct sleepers {
-    bool known;                          // false: the state came from elsewhere
-    int32_t count;                       // contacts, of three rows each
-    stn_contact *contacts;               // (count)
-    stn_constraint *constraints;         // (count)
-    double *row[SLEEPERS_ROW_VECTORS];   // (3 count) of the problem's vectors
-    double *gamma;                       // (3 count)
-    double *stored;                      // (count) energy [J]
-    void *memory[SLEEPERS_MEMORIES];     // (count) of law, solver and anchors
-    stn_arena *arena, *spare;            // of all that; of the next
-    double *v_star;                      // (nv) free velocities of trees that sleep
+    bool known;                        // false: the state came from elsewhere
+    bool changed;                      // since they were listed trees fell asleep, or woke
+    bool cached;                       // the contact cache begins with their entries
+    int32_t count, capacity;           // contacts, of three rows each; constraints that the arrays have room for
+    stn_contact *contacts;             // (capacity)
+    stn_constraint *constraints;       // (capacity)
+    double *row[SLEEPERS_ROW_VECTORS]; // (6 capacity) of the problem's vectors
+    double *gamma;                     // (6 capacity)
+    double *stored;                    // (capacity) energy [J]
+    void *memory[SLEEPERS_MEMORIES];   // (capacity) of law, solver and anchors
+    stn_arena *arena, *spare;          // of the Jacobians; of the next ones
+    double *v_star;                    // (nv) free velocities of trees that sleep
+    double all_stored;                 // [J]
+    int32_t deepest;                   // contact, -1: none
 } sleepers;
 
 typedef struct step_frame {
@@ -117,7 +122,6 @@ typedef struct step_frame {
     bool *asleep;         // (tree_count) this step leaves it out
     int32_t asleep_count; // trees
     stn_tree_sleep *sleep_next;
-    bool sleepers_changed; // trees fell asleep in this step, or woke
     sleepers sleepers;
     bool still; // the next step changes nothing but time, unless an input comes first
 

@@ -300,7 +300,6 @@ static bool stop(const step_setup *setup, step_frame *frame, int32_t t) {
 stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state, step_frame *frame, stn_error *err) {
     const stn_model *model = setup->model;
     bool any = false;
-    frame->sleepers_changed = false;
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         stn_tree_sleep *next = &frame->sleep_next[t];
@@ -310,7 +309,7 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
             memcpy(frame->v_next + tree->v_start, state->v + tree->v_start, (size_t)tree->nv * sizeof(double));
             continue;
         }
-        frame->sleepers_changed |= next->group != 0;
+        frame->sleepers.changed |= next->group != 0;
         double before = next->group != 0 ? 0.0 : next->quiet;
         *next = (stn_tree_sleep){0};
         if (setup->tree_may_sleep[t]) {
@@ -339,7 +338,7 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
             memcpy(frame->q_next + tree->q_start, state->q + tree->q_start, (size_t)tree->nq * sizeof(double));
             frame->sleep_next[t].group = root + 1;
             frame->sleep_next[t].forces = forces_of(setup, frame, t);
-            frame->sleepers_changed = true;
+            frame->sleepers.changed = true;
         }
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
@@ -362,7 +361,7 @@ static void row_vectors(stn_problem *p, double **out[ROW_VECTORS]) {
 /// Private bytes of constraints: the law's, the solver's, anchors.
 enum { MEMORIES = SLEEPERS_MEMORIES };
 typedef struct memory_block {
-    const void *at;
+    void *at;
     size_t bytes; // of one constraint
 } memory_block;
 static void memory_blocks(const step_setup *setup, const step_frame *frame, memory_block out[MEMORIES]) {
@@ -371,186 +370,158 @@ static void memory_blocks(const step_setup *setup, const step_frame *frame, memo
     out[2] = (memory_block){frame->anchors, setup->options.stiction ? sizeof(anchor) : 0};
 }
 
-/// Room for `count` contacts in an arena; false: out of memory.
-static bool make_room(stn_arena *arena, int32_t count, const memory_block *blocks, sleepers *out) {
-    out->contacts = STN_ARENA(arena, count, stn_contact);
-    out->constraints = STN_ARENA(arena, count, stn_constraint);
-    out->gamma = STN_ARENA(arena, 3 * count, double);
-    out->stored = STN_ARENA(arena, count, double);
-    bool complete = out->contacts != NULL && out->constraints != NULL && out->gamma != NULL && out->stored != NULL;
+static bool grow(stn_context *context, void *array, int32_t before, int32_t after, size_t size) {
+    void *at, *grown;
+    memcpy(&at, array, sizeof at);
+    grown = stn_reallocate(context, at, (size_t)before, (size_t)after, size);
+    if (grown != NULL) {
+        memcpy(array, &grown, sizeof grown);
+    }
+    return grown != NULL;
+}
+
+/// Room for as many constraints; what is there stays.
+static stn_status reserve(const step_setup *setup, const step_services *services, step_frame *frame, int32_t count,
+                          stn_error *err) {
+    sleepers *s = &frame->sleepers;
+    if (count <= s->capacity) {
+        return STN_OK;
+    }
+    const int32_t before = s->capacity, after = count + count / 2 + 64;
+    memory_block blocks[MEMORIES];
+    memory_blocks(setup, frame, blocks);
+    stn_context *context = services->context;
+    bool complete = grow(context, &s->contacts, before, after, sizeof *s->contacts) &&
+                    grow(context, &s->constraints, before, after, sizeof *s->constraints) &&
+                    grow(context, &s->stored, before, after, sizeof *s->stored) &&
+                    grow(context, &s->gamma, STN_MAX_ROWS * before, STN_MAX_ROWS * after, sizeof *s->gamma);
+    for (int32_t k = 0; k < ROW_VECTORS && complete; k++) {
+        complete = grow(context, &s->row[k], STN_MAX_ROWS * before, STN_MAX_ROWS * after, sizeof *s->row[k]);
+    }
+    for (int32_t k = 0; k < MEMORIES && complete; k++) {
+        complete = blocks[k].bytes == 0 || grow(context, &s->memory[k], before, after, blocks[k].bytes);
+    }
+    if (!complete) {
+        return stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
+    }
+    s->capacity = after;
+    return STN_OK;
+}
+
+void stn_step_release_sleepers(stn_context *context, step_frame *frame) {
+    sleepers *s = &frame->sleepers;
+    void *arrays[] = {s->contacts, s->constraints, s->gamma, s->stored, s->v_star};
+    for (int32_t i = 0; i < STN_COUNT(arrays); i++) {
+        stn_release(context, arrays[i]);
+    }
     for (int32_t k = 0; k < ROW_VECTORS; k++) {
-        out->row[k] = STN_ARENA(arena, 3 * count, double);
-        complete = complete && out->row[k] != NULL;
+        stn_release(context, s->row[k]);
     }
     for (int32_t k = 0; k < MEMORIES; k++) {
-        out->memory[k] = blocks[k].bytes > 0 ? stn_arena_zeroed(arena, (size_t)count, blocks[k].bytes) : NULL;
-        complete = complete && (blocks[k].bytes == 0 || out->memory[k] != NULL);
+        stn_release(context, s->memory[k]);
     }
-    return complete;
+    stn_arena_destroy(s->arena);
+    stn_arena_destroy(s->spare);
+    *s = (sleepers){0};
 }
 
-static bool sleeps(const stn_tree_sleep *sleep, const stn_constraint *c) {
-    bool all = stn_constraint_block_count(c) > 0;
-    for (int32_t k = 0; all && k < stn_constraint_block_count(c); k++) {
-        all = sleep[stn_constraint_block(c, k)->tree].group != 0;
+/// What all of them are together.
+static void sum_up(sleepers *s) {
+    s->all_stored = 0.0;
+    s->deepest = -1;
+    for (int32_t i = 0; i < s->count; i++) {
+        s->all_stored += s->stored[i];
+        s->deepest = s->deepest < 0 || s->contacts[i].phi0 < s->contacts[s->deepest].phi0 ? i : s->deepest;
     }
-    return all;
 }
 
-/// Copies constraint `from` of the frame to place i; false: out of memory.
-static bool keep_constraint(const step_setup *setup, step_frame *frame, const stn_law *law, const double *gamma,
-                            int32_t from, int32_t i, sleepers *to) {
+/// Those of the list whose trees this step leaves out move up.
+static void drop_woken(const step_setup *setup, step_frame *frame) {
+    sleepers *s = &frame->sleepers;
+    memory_block blocks[MEMORIES];
+    int32_t count = 0;
+    memory_blocks(setup, frame, blocks);
+    for (int32_t i = 0; i < s->count; i++) {
+        if (!frame->asleep[s->constraints[i].J[0].tree]) {
+            continue;
+        }
+        const size_t to = (size_t)count, from = (size_t)i;
+        if (to < from) {
+            s->contacts[to] = s->contacts[from];
+            s->constraints[to] = s->constraints[from];
+            s->constraints[to].row = 3 * count;
+            s->constraints[to].contact = s->constraints[to].memory = count;
+            s->stored[to] = s->stored[from];
+            memcpy(s->gamma + 3 * to, s->gamma + 3 * from, 3 * sizeof(double));
+            for (int32_t k = 0; k < ROW_VECTORS; k++) {
+                memcpy(s->row[k] + 3 * to, s->row[k] + 3 * from, 3 * sizeof(double));
+            }
+            for (int32_t k = 0; k < MEMORIES; k++) {
+                const size_t bytes = blocks[k].bytes;
+                if (bytes > 0) {
+                    memcpy((char *)s->memory[k] + bytes * to, (const char *)s->memory[k] + bytes * from, bytes);
+                }
+            }
+        }
+        count++;
+    }
+    if (count < s->count) {
+        s->count = count;
+        s->cached = false;
+        sum_up(s);
+    }
+}
+
+stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
+                                  stn_error *err) {
     stn_problem *p = &frame->problem;
-    const stn_constraint *c = &p->constraints[from];
+    sleepers *s = &frame->sleepers;
+    if (frame->asleep_count == 0) {
+        return STN_OK;
+    }
+    drop_woken(setup, frame);
+    const int32_t count = s->count, own = frame->contacts.count, all = p->constraint_count, rows = p->row_count;
+    stn_status status = reserve(setup, services, frame, count + all, err);
+    if (status != STN_OK) {
+        return status;
+    }
     double **vectors[ROW_VECTORS];
     memory_block blocks[MEMORIES];
     row_vectors(p, vectors);
     memory_blocks(setup, frame, blocks);
-    to->contacts[i] = frame->contacts.contacts[c->contact];
-    to->constraints[i] = *c;
-    to->constraints[i].row = 3 * i;
-    to->constraints[i].contact = to->constraints[i].memory = i;
-    to->stored[i] = contact_stored(law, p, from, c->phi0);
-    memcpy(to->gamma + 3 * (size_t)i, gamma + c->row, 3 * sizeof(double));
-    for (int32_t k = 0; k < ROW_VECTORS; k++) {
-        memcpy(to->row[k] + 3 * (size_t)i, *vectors[k] + c->row, 3 * sizeof(double));
-    }
-    for (int32_t k = 0; k < MEMORIES; k++) {
-        if (blocks[k].bytes > 0) {
-            memcpy((char *)to->memory[k] + blocks[k].bytes * (size_t)i,
-                   (const char *)blocks[k].at + blocks[k].bytes * (size_t)from, blocks[k].bytes);
-        }
-    }
-    for (int32_t k = 0; k < stn_constraint_block_count(c); k++) {
-        stn_jacobian *J = &to->constraints[i].J[k];
-        const size_t count = 3 * (size_t)setup->model->trees[J->tree].nv;
-        double *values = STN_ARENA(to->arena, count, double);
-        if (values == NULL) {
-            return false;
-        }
-        memcpy(values, c->J[k].values, count * sizeof *values);
-        J->values = values;
-        J->wrench = NULL;
-    }
-    return true;
-}
-
-/// Of the constraints of the frame those whose trees sleep, in the order that `order` lists them in.
-static stn_status keep_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
-                                const double *gamma, const int32_t *order, int32_t count, stn_error *err) {
-    const stn_law *law = services->solver->law.ops != NULL ? &services->solver->law : NULL;
-    sleepers next = frame->sleepers;
-    memory_block blocks[MEMORIES];
-    memory_blocks(setup, frame, blocks);
-    next.arena = frame->sleepers.spare;
-    next.spare = frame->sleepers.arena;
-    next.count = count;
-    next.known = true;
-    stn_arena_reset(next.arena);
-    bool complete = make_room(next.arena, count, blocks, &next);
-    for (int32_t i = 0; i < count && complete; i++) {
-        complete = keep_constraint(setup, frame, law, gamma, order[i], i, &next);
-    }
-    if (!complete) {
-        return stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
-    }
-    frame->sleepers = next;
-    return STN_OK;
-}
-
-/// What the report of the step says of all contacts.
-static void note_sleeping(stn_step_report *report, const stn_contact *contact, double stored) {
-    report->contact_J += stored;
-    report->contact_start_J += stored;
-    if (-contact->phi0 > report->overlap_m) {
-        report->overlap_m = -contact->phi0;
-        report->overlap_geometry[0] = contact->geometry_a;
-        report->overlap_geometry[1] = contact->geometry_b;
-    }
-}
-
-/// The contacts of the trees that this step left out come in front of its own.
-static stn_status put_in_front(const step_setup *setup, step_frame *frame, stn_error *err) {
-    stn_problem *p = &frame->problem;
-    const sleepers *from = &frame->sleepers;
-    int32_t *order = STN_ARENA(frame->arena, from->count, int32_t), count = 0;
-    for (int32_t i = 0; order != NULL && i < from->count; i++) { // without those that woke
-        if (frame->asleep[from->constraints[i].J[0].tree]) {
-            order[count++] = i;
-        }
-    }
-    const int32_t own = frame->contacts.count, all = p->constraint_count, rows = p->row_count;
-    double **vectors[ROW_VECTORS], *row[ROW_VECTORS];
-    memory_block blocks[MEMORIES];
-    void *memory[MEMORIES];
-    row_vectors(p, vectors);
-    memory_blocks(setup, frame, blocks);
-    stn_contact *contacts = STN_ARENA(frame->arena, count + own, stn_contact);
-    stn_constraint *constraints = STN_ARENA(frame->arena, count + all, stn_constraint);
-    double *gamma = STN_ARENA(frame->arena, 3 * count + rows, double);
-    bool complete = order != NULL && contacts != NULL && constraints != NULL && gamma != NULL;
-    for (int32_t k = 0; k < ROW_VECTORS; k++) {
-        row[k] = STN_ARENA(frame->arena, 3 * count + rows, double);
-        complete = complete && row[k] != NULL;
-    }
-    for (int32_t k = 0; k < MEMORIES; k++) {
-        memory[k] = stn_arena_zeroed(frame->arena, (size_t)(count + all), blocks[k].bytes);
-        complete = complete && memory[k] != NULL;
-    }
-    if (!complete) {
-        return stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
-    }
-    for (int32_t i = 0; i < count; i++) {
-        const size_t k0 = (size_t)order[i], to = (size_t)i;
-        contacts[i] = from->contacts[k0];
-        note_sleeping(&frame->report, &from->contacts[k0], from->stored[k0]);
-        constraints[i] = from->constraints[k0];
-        constraints[i].row = 3 * i;
-        constraints[i].contact = constraints[i].memory = i;
-        memcpy(gamma + 3 * to, from->gamma + 3 * k0, 3 * sizeof(double));
-        for (int32_t k = 0; k < ROW_VECTORS; k++) {
-            memcpy(row[k] + 3 * to, from->row[k] + 3 * k0, 3 * sizeof(double));
-        }
-        for (int32_t k = 0; k < MEMORIES; k++) {
-            if (blocks[k].bytes > 0) {
-                memcpy((char *)memory[k] + blocks[k].bytes * to, (const char *)from->memory[k] + blocks[k].bytes * k0,
-                       blocks[k].bytes);
-            }
-        }
-    }
     for (int32_t i = 0; i < own; i++) {
-        contacts[count + i] = frame->contacts.contacts[i];
+        s->contacts[count + i] = frame->contacts.contacts[i];
     }
     for (int32_t i = 0; i < all; i++) {
-        stn_constraint *c = &constraints[count + i];
+        stn_constraint *c = &s->constraints[count + i];
         *c = p->constraints[i];
         c->row += 3 * count;
         c->memory += c->memory >= 0 ? count : 0;
         c->contact += c->contact >= 0 ? count : 0;
     }
-    for (int32_t k = 0; rows > 0 && k < ROW_VECTORS; k++) {
-        memcpy(row[k] + 3 * count, *vectors[k], (size_t)rows * sizeof(double));
+    for (int32_t k = 0; k < ROW_VECTORS; k++) {
+        if (rows > 0) {
+            memcpy(s->row[k] + 3 * count, *vectors[k], (size_t)rows * sizeof(double));
+        }
+        *vectors[k] = s->row[k];
     }
     if (rows > 0) {
-        memcpy(gamma + 3 * count, frame->solution.gamma, (size_t)rows * sizeof(double));
+        memcpy(s->gamma + 3 * count, frame->solution.gamma, (size_t)rows * sizeof(double));
     }
     for (int32_t k = 0; k < MEMORIES; k++) {
         if (blocks[k].bytes > 0 && all > 0) {
-            memcpy((char *)memory[k] + blocks[k].bytes * (size_t)count, blocks[k].at, blocks[k].bytes * (size_t)all);
+            memcpy((char *)s->memory[k] + blocks[k].bytes * (size_t)count, blocks[k].at, blocks[k].bytes * (size_t)all);
         }
     }
-    frame->law_memory = memory[0];
-    frame->solver_memory = memory[1];
-    frame->anchors = memory[2];
-    for (int32_t k = 0; k < ROW_VECTORS; k++) {
-        *vectors[k] = row[k];
-    }
-    p->constraints = constraints;
+    frame->law_memory = s->memory[0];
+    frame->solver_memory = s->memory[1];
+    frame->anchors = s->memory[2];
+    p->constraints = s->constraints;
     p->constraint_count = count + all;
     p->row_count = 3 * count + rows;
-    frame->solution.gamma = gamma;
-    frame->contacts.contacts = contacts;
-    frame->contacts.count = frame->contacts.capacity = count + own;
+    frame->solution.gamma = s->gamma;
+    frame->contacts.contacts = s->contacts;
+    frame->contacts.count = count + own;
     for (int32_t k = 0; k < frame->contacts.patch_count; k++) {
         frame->contacts.patches[k].contact_start += count;
     }
@@ -561,29 +532,91 @@ static stn_status put_in_front(const step_setup *setup, step_frame *frame, stn_e
     for (int32_t k = 0; k < setup->model->attachment_count; k++) {
         frame->attached[k].constraint += frame->attached[k].constraint >= 0 ? count : 0;
     }
-    frame->report.contact_count = frame->contacts.count;
-    frame->report.constraint_count = p->constraint_count;
     for (int32_t t = 0; t < setup->model->tree_count; t++) {
         const stn_tree *tree = &setup->model->trees[t];
         if (frame->asleep[t]) {
-            memcpy(p->v_star + tree->v_start, from->v_star + tree->v_start, (size_t)tree->nv * sizeof(double));
+            memcpy(p->v_star + tree->v_start, s->v_star + tree->v_start, (size_t)tree->nv * sizeof(double));
         }
+    }
+    stn_step_report *r = &frame->report;
+    r->contact_count = frame->contacts.count;
+    r->constraint_count = p->constraint_count;
+    r->contact_J += s->all_stored;
+    r->contact_start_J += s->all_stored;
+    if (s->deepest >= 0 && -s->contacts[s->deepest].phi0 > r->overlap_m) {
+        const stn_contact *deepest = &s->contacts[s->deepest];
+        r->overlap_m = -deepest->phi0;
+        r->overlap_geometry[0] = deepest->geometry_a;
+        r->overlap_geometry[1] = deepest->geometry_b;
     }
     return STN_OK;
 }
 
-/// Those of the frame whose trees sleep from now on, and the free velocities of these trees.
-static stn_status keep_of_frame(const step_setup *setup, const stn_tree_sleep *sleep, step_frame *frame,
+static bool sleeps(const stn_tree_sleep *sleep, const stn_constraint *c) {
+    bool all = stn_constraint_block_count(c) > 0;
+    for (int32_t k = 0; all && k < stn_constraint_block_count(c); k++) {
+        all = sleep[stn_constraint_block(c, k)->tree].group != 0;
+    }
+    return all;
+}
+
+/// Copies constraint `from` of the frame, which may lie in the list itself, not before place i; false: out of memory.
+static bool list_one(const step_setup *setup, step_frame *frame, const stn_law *law, const double *gamma, int32_t from,
+                     int32_t i) {
+    sleepers *s = &frame->sleepers;
+    stn_problem *p = &frame->problem;
+    const stn_constraint c = p->constraints[from];
+    double **vectors[ROW_VECTORS];
+    memory_block blocks[MEMORIES];
+    row_vectors(p, vectors);
+    memory_blocks(setup, frame, blocks);
+    s->stored[i] = contact_stored(law, p, from, c.phi0);
+    s->contacts[i] = frame->contacts.contacts[c.contact];
+    s->constraints[i] = c;
+    s->constraints[i].row = 3 * i;
+    s->constraints[i].contact = s->constraints[i].memory = i;
+    memmove(s->gamma + 3 * (size_t)i, gamma + c.row, 3 * sizeof(double));
+    for (int32_t k = 0; k < ROW_VECTORS; k++) {
+        memmove(s->row[k] + 3 * (size_t)i, *vectors[k] + c.row, 3 * sizeof(double));
+    }
+    for (int32_t k = 0; k < MEMORIES; k++) {
+        const size_t bytes = blocks[k].bytes;
+        if (bytes > 0) {
+            memmove((char *)s->memory[k] + bytes * (size_t)i, (const char *)blocks[k].at + bytes * (size_t)from, bytes);
+        }
+    }
+    for (int32_t k = 0; k < stn_constraint_block_count(&c); k++) {
+        stn_jacobian *J = &s->constraints[i].J[k];
+        const size_t count = 3 * (size_t)setup->model->trees[J->tree].nv;
+        double *values = STN_ARENA(s->arena, count, double);
+        if (values == NULL) {
+            return false;
+        }
+        memcpy(values, c.J[k].values, count * sizeof *values);
+        J->values = values;
+        J->wrench = NULL;
+    }
+    return true;
+}
+
+/// Of the frame's constraints those whose trees sleep, in their order; by `position`, where that is given, without
+/// those that have none.
+static stn_status list_sleepers(const step_setup *setup, const state_view *state, step_frame *frame,
                                 const step_services *services, const double *gamma, const int32_t *position,
                                 stn_error *err) {
+    sleepers *s = &frame->sleepers;
     const stn_problem *p = &frame->problem;
+    const stn_law *law = services->solver->law.ops != NULL ? &services->solver->law : NULL;
     int32_t *order = STN_ARENA(frame->arena, p->constraint_count, int32_t), count = 0;
-    for (int32_t i = 0; order != NULL && i < p->constraint_count; i++) {
-        if (sleeps(sleep, &p->constraints[i]) && (position == NULL || position[i] >= 0)) {
+    if (order == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        if (sleeps(state->sleep, &p->constraints[i]) && (position == NULL || position[i] >= 0)) {
             order[count++] = i;
         }
     }
-    for (int32_t i = 1; position != NULL && order != NULL && i < count; i++) { // nearly sorted: by insertion
+    for (int32_t i = 1; position != NULL && i < count; i++) { // nearly sorted: by insertion
         const int32_t moved = order[i];
         int32_t k = i;
         for (; k > 0 && position[order[k - 1]] > position[moved]; k--) {
@@ -591,26 +624,32 @@ static stn_status keep_of_frame(const step_setup *setup, const stn_tree_sleep *s
         }
         order[k] = moved;
     }
-    if (order == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
+    stn_status status = reserve(setup, services, frame, count, err);
+    stn_arena *last = s->arena;
+    s->arena = s->spare;
+    s->spare = last;
+    stn_arena_reset(s->arena);
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        if (!list_one(setup, frame, law, gamma, order[i], i)) {
+            status = stn_fail(err, STN_ERR_MEMORY, "sleeping contacts: out of memory");
+        }
     }
     for (int32_t t = 0; t < setup->model->tree_count; t++) {
         const stn_tree *tree = &setup->model->trees[t];
-        if (sleep[t].group != 0) {
-            memcpy(frame->sleepers.v_star + tree->v_start, p->v_star + tree->v_start,
-                   (size_t)tree->nv * sizeof(double));
+        if (state->sleep[t].group != 0) {
+            memcpy(s->v_star + tree->v_start, p->v_star + tree->v_start, (size_t)tree->nv * sizeof(double));
         }
     }
-    return keep_sleepers(setup, frame, services, gamma, order, count, err);
+    s->count = count;
+    s->known = status == STN_OK;
+    s->changed = s->cached = false;
+    sum_up(s);
+    return status;
 }
 
-stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
-                                  stn_error *err) {
-    stn_status status = frame->asleep_count > 0 ? put_in_front(setup, frame, err) : STN_OK;
-    if (status == STN_OK && frame->sleepers_changed) {
-        status = keep_of_frame(setup, frame->sleep_next, frame, services, frame->solution.gamma, NULL, err);
-    }
-    return status;
+stn_status stn_step_keep_sleepers(const step_setup *setup, const state_view *state, step_frame *frame,
+                                  const step_services *services, stn_error *err) {
+    return list_sleepers(setup, state, frame, services, frame->solution.gamma, NULL, err);
 }
 
 stn_status stn_step_recall_sleepers(const step_setup *setup, const state_view *state, step_frame *frame,
@@ -626,7 +665,7 @@ stn_status stn_step_recall_sleepers(const step_setup *setup, const state_view *s
             stn_cache_read(setup, state, position[i], frame, i);
         }
     }
-    return keep_of_frame(setup, state->sleep, frame, services, frame->problem.gamma_guess, position, err);
+    return list_sleepers(setup, state, frame, services, frame->problem.gamma_guess, position, err);
 }
 
 // ------------------------------------------------------------------------------------------------- all of it sleeps

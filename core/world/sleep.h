@@ -22,9 +22,13 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
 /// Before the contact cache is written: contacts of sleeping trees come into the problem as it is shown and remembered.
 stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, const step_services *services,
                                   stn_error *err);
+/// Lists those contacts anew after trees fell asleep or woke; the frame still has the last step.
+stn_status stn_step_keep_sleepers(const step_setup *setup, const state_view *state, step_frame *frame,
+                                  const step_services *services, stn_error *err);
 /// Makes those contacts anew of a state that came from elsewhere. The problem is solved, with no tree left out.
 stn_status stn_step_recall_sleepers(const step_setup *setup, const state_view *state, step_frame *frame,
                                     const step_services *services, stn_error *err);
+void stn_step_release_sleepers(stn_context *context, step_frame *frame);
 /// After a step: does everything sleep that can move, so that without an input the next step changes nothing but time?
 bool stn_step_is_still(const step_setup *setup, const stn_state *state, const step_frame *frame);
 

@@ -33,6 +33,7 @@ static stn_status recall_sleepers(stn_world *world, stn_error *err) {
     }
     frame->sleepers.count = 0;
     frame->sleepers.known = !any;
+    frame->sleepers.changed = frame->sleepers.cached = false;
     if (!any) {
         return STN_OK;
     }
@@ -101,6 +102,12 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     }
     bool profile = setup->options.profile; // a small step would spend a twentieth of its time on looking at the clock
     double start = stn_clock_us(), mark = start;
+    if (stn_sleep_is_on(setup) && frame->sleepers.known && frame->sleepers.changed) {
+        status = stn_step_keep_sleepers(setup, &before, frame, services, err);
+        if (status < 0) {
+            return status;
+        }
+    }
     stn_arena_reset(frame->arena);
     if (stn_sleep_is_on(setup) && !frame->sleepers.known) {
         status = recall_sleepers(world, err);
