@@ -250,5 +250,5 @@ stn_status stn_world_compile(stn_world *world, stn_error *err) {
         return stn_fail(err, status, "%s", why.text);
     }
     stn_world_show_state(world);
-    return STN_OK;
+    return stn_sleep_is_on(world->setup) ? stn_world_take_signal(world, "sleeping", 0.0, err) : STN_OK;
 }

@@ -104,6 +104,8 @@ static void tell_unused(const step_setup *setup) {
     }
 }
 
+#define SLEEP_TIME 0.5 // unless told [s]
+
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {
     *out = NULL;
     if (!(options->dt > 0.0) || !isfinite(options->dt)) {
@@ -122,6 +124,14 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
                         "sleep_velocity = %g m/s, sleep_time = %g s: both must be >= 0 and finite",
                         options->sleep_velocity, options->sleep_time);
     }
+    const double time = options->sleep_time > 0.0 ? options->sleep_time : SLEEP_TIME;
+    const double gravity = stn_vec3_norm(options->gravity);
+    if (gravity > 0.0 && options->sleep_velocity >= gravity * time) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "sleep_velocity = %g m/s, sleep_time = %g s: what is let go is not faster after that time and "
+                        "would sleep in the air; keep the speed far below %g m/s",
+                        options->sleep_velocity, time, gravity * time);
+    }
     if ((unsigned)options->contact_point > STN_CONTACT_POINT_B ||
         (unsigned)options->relaxation_rule > STN_RELAXATION_SERIES) {
         return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation_rule = %d: no such rule",
@@ -133,7 +143,7 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
     }
     setup->context = context;
     setup->options = *options;
-    setup->options.sleep_time = options->sleep_time > 0.0 ? options->sleep_time : 0.5;
+    setup->options.sleep_time = time;
     setup->massless_link = -1;
     atomic_init(&setup->users, 1);
     stn_status status = create_plugins(setup, options, err);

@@ -112,6 +112,23 @@ stn.test("putting to rest takes no more energy than the bound allows, and says h
   assert(taken >= 0 and taken <= 2 * 4 * 0.5 * 1.0 * bound ^ 2, taken)
 end)
 
+stn.test("the energy that contacts store stays in the account while they sleep", function()
+  local world, parts = towers()
+  local last, most, stored = nil, 0, 0
+  for step in world:run { seconds = 1.5 } do
+    if step.index == 600 then
+      parts[3]:apply_force { force = { 0.01, 0, 0 } } -- the tower wakes
+    end
+    if step.time > 0.2 then
+      most = math.max(most, math.abs(step.total_energy_J - (last or step.total_energy_J)))
+      stored = step.contact_J
+      last = step.total_energy_J
+    end
+  end
+  assert(stored > 1e-5, stored)
+  stn.near(most, 0, 1e-6, "largest change of all energy from step to step [J]")
+end)
+
 stn.test("a group sleeps as a whole: one that moves keeps all awake that touch", function()
   local world = make()
   world:ground {}
@@ -387,6 +404,9 @@ stn.test("options that make no sense are refused", function()
   stn.fails(function()
     make { integrator = "quasistatic" }
   end, "sleep")
+  stn.fails(function()
+    make { sleep_velocity = 1, sleep_time = 0.1 }
+  end, "would sleep in the air")
   stn.fails(function()
     local world = towers()
     world.integrator = "quasistatic"
