@@ -234,6 +234,16 @@ stn.test("a belt that starts wakes what is on it, and nothing sleeps on a belt",
   assert(parts[1]:position()[1] > 0.05 and not world:asleep(parts[1]))
 end)
 
+stn.test("what a wall holds on a running belt never sleeps", function()
+  local world = make()
+  world:ground { name = "belt", surface_velocity = { 0.2, 0, 0 } }
+  world:box { name = "wall", size = { 0.1, 1, 0.2 }, xyz = { 0.1, 0, 0.1 }, fixed = true }
+  box(world, "held", 0, 0.05)
+  for step in world:run { seconds = 1.0 } do
+    stn.near(step.sleeping, 0, 0, "trees that sleep")
+  end
+end)
+
 stn.test("a support that is put elsewhere leaves nothing asleep in the air", function()
   local height = -0.1
   local world, parts = sleeping_towers(nil, function(world)
@@ -296,13 +306,28 @@ stn.test("a robot that a controller holds sleeps until its reference changes", f
   stn.near(robot:joint("j"):position() - angle, 0.1, 0.01, "it went there [rad]")
 end)
 
+stn.test("a ball that turns on its place is not at rest", function()
+  local world = make { gravity = { 0, 0, 0 } }
+  local ball = world:sphere { name = "ball", radius = 0.1, mass = 1, xyz = { 0, 0, 1 }, velocity = { angular = { 0, 0, 0.02 } } }
+  local slow = world:sphere { name = "slow", radius = 0.1, mass = 1, xyz = { 1, 0, 1 }, velocity = { angular = { 0, 0, 0.005 } } }
+  run(world, 1.0)
+  assert(not world:asleep(ball) and world:asleep(slow))
+end)
+
 stn.test("what constraints hold and soft bodies stay awake", function()
   local world = make()
   world:ground {}
+  world:soft {
+    name = "mat", box = { 0.2, 0.2, 0.05 }, cells = { 2, 2, 1 }, young = 1e6, poisson = 0.3, density = 1000, damping = 0.05,
+    xyz = { 2, 0, 0.0251 },
+  }
   local a, b = box(world, "a", 0, 0.05), box(world, "b", 0.2, 0.05)
   world:constraint { "weld", a = a, b = b, b_pose = { xyz = { -0.2, 0, 0 } } }
-  local free = box(world, "free", 1, 0.05)
-  run(world, 1.0)
+  local free, on_mat = box(world, "free", 1, 0.05), box(world, "on the mat", 2, 0.101)
+  for step in world:run { seconds = 1.0 } do
+    assert(step.sleeping <= 1)
+  end
+  assert(on_mat:position()[3] > 0.05 and not world:asleep(on_mat))
   assert(world:asleep(free) and not world:asleep(a) and not world:asleep(b))
 end)
 
