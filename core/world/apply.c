@@ -33,11 +33,15 @@ static field_view view_of(stn_world *world, input_field field) {
     }
 }
 
+static void note_woken(stn_world *world, bool woke) {
+    world->frame.sleepers.changed = world->frame.sleepers.changed || woke;
+}
+
 static void write_values(stn_world *world, const input_part *part) {
-    world->frame.still = false;
-    world->frame.sleepers.changed = true;
+    world->frame.told = true;
     if (part->field == INPUT_Q || part->field == INPUT_V) {
-        stn_state_wake_set(world->setup, &world->state, part->field == INPUT_Q, part->start, part->count, part->values);
+        note_woken(world, stn_state_wake_set(world->setup, &world->state, part->field == INPUT_Q, part->start,
+                                             part->count, part->values));
     }
     if (part->count > 0) {
         double *to = view_of(world, part->field).values + part->start;
@@ -53,8 +57,7 @@ static void write_values(stn_world *world, const input_part *part) {
 
 stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error *err) {
     stn_status status = STN_OK;
-    world->frame.still = false;
-    world->frame.sleepers.changed = true;
+    world->frame.told = true;
     switch (input->kind) {
     case INPUT_VALUES: {
         const input_part *part = &input->part;
@@ -71,7 +74,7 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
             return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", input->dt);
         }
         if (input->dt != world->frame.dt) {
-            stn_state_wake_all(&world->state);
+            note_woken(world, stn_state_wake_all(&world->state));
         }
         stn_cache_rescale(&world->state, input->dt / world->frame.dt); // forces go on
         world->frame.dt = input->dt;
@@ -83,7 +86,7 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         }
         if (input->gravity.x != world->state.gravity.x || input->gravity.y != world->state.gravity.y ||
             input->gravity.z != world->state.gravity.z) {
-            stn_state_wake_all(&world->state);
+            note_woken(world, stn_state_wake_all(&world->state));
         }
         world->state.gravity = input->gravity;
         break;
@@ -92,14 +95,14 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         break;
     case INPUT_CONTROLLER:
         status = stn_world_take_controller(world, input, err);
-        stn_state_wake_all(&world->state);
+        note_woken(world, stn_state_wake_all(&world->state));
         break;
     case INPUT_SIGNAL:
         status = stn_world_take_signal(world, input->signal.name, input->signal.value, err);
         break;
     case INPUT_INTEGRATOR:
         status = stn_world_take_integrator(world, input->integrator, err);
-        stn_state_wake_all(&world->state);
+        note_woken(world, stn_state_wake_all(&world->state));
         break;
     case INPUT_CAMERA:
         status = stn_world_take_camera(world, input->camera, err);

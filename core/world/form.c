@@ -256,7 +256,7 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
             }
             continue;
         }
-        if (stn_inverse_singular(services->inverse, t) >= 0) {
+        if (stn_inverse_singular(services->inverse, t) >= 0 || (frame->asleep_count > 0 && frame->asleep[t])) {
             continue;
         }
         stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);

@@ -124,6 +124,7 @@ typedef struct step_frame {
     stn_tree_sleep *sleep_next;
     sleepers sleepers;
     bool still; // the next step changes nothing but time, unless an input comes first
+    bool told;  // an input came since the last step
 
     uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
     int32_t touched_count;

@@ -128,7 +128,7 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     for (int32_t t = 0; t < model->tree_count && status == STN_OK; t++) {
         status = model->trees[t].kind == STN_TREE_ARTICULATED ? check_gains(setup, frame, t, err) : STN_OK;
     }
-    if (status == STN_OK && frame->asleep_count > 0) {
+    if (status == STN_OK && frame->asleep_count > 0 && (setup->controller_count > 0 || frame->told)) {
         stn_step_wake_by_forces(setup, state, frame);
     }
     return status;

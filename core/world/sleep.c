@@ -141,25 +141,30 @@ bool *stn_step_active_colliders(const step_setup *setup, const state_view *state
 }
 
 
-void stn_state_wake_all(stn_state *state) {
-    if (state->sizes.sleep_count > 0) {
-        memset(state->sleep, 0, state->sizes.sleep_count * sizeof *state->sleep);
+bool stn_state_wake_all(stn_state *state) {
+    bool slept = false;
+    for (size_t t = 0; t < state->sizes.sleep_count; t++) {
+        slept = slept || state->sleep[t].group != 0;
+        state->sleep[t] = (stn_tree_sleep){0};
     }
+    return slept;
 }
 
 /// Between steps: the group of a tree, and its time at rest begins anew.
-static void wake_between(const step_setup *setup, stn_state *state, int32_t tree) {
+static bool wake_between(const step_setup *setup, stn_state *state, int32_t tree) {
     const int64_t group = state->sleep[tree].group;
     for (int32_t t = 0; t < setup->model->tree_count; t++) {
         if (t == tree || (group != 0 && state->sleep[t].group == group)) {
             state->sleep[t] = (stn_tree_sleep){0};
         }
     }
+    return group != 0;
 }
 
-void stn_state_wake_set(const step_setup *setup, stn_state *state, bool is_q, size_t start, size_t count,
+bool stn_state_wake_set(const step_setup *setup, stn_state *state, bool is_q, size_t start, size_t count,
                         const void *values) {
     const double *now = is_q ? state->q : state->v;
+    bool slept = false;
     for (int32_t t = 0; state->sizes.sleep_count > 0 && t < setup->model->tree_count; t++) {
         const stn_tree *tree = &setup->model->trees[t];
         const size_t first = (size_t)(is_q ? tree->q_start : tree->v_start),
@@ -170,11 +175,11 @@ void stn_state_wake_set(const step_setup *setup, stn_state *state, bool is_q, si
             continue;
         }
         if (!setup->tree_may_sleep[t]) { // what rested on a kinematic body may have lost its support
-            stn_state_wake_all(state);
-            return;
+            return stn_state_wake_all(state) || slept;
         }
-        wake_between(setup, state, t);
+        slept = wake_between(setup, state, t) || slept;
     }
+    return slept;
 }
 
 bool stn_world_is_asleep(const stn_world *world, int32_t body) {

@@ -11,7 +11,7 @@ bool stn_sleep_is_on(const step_setup *setup);
 
 /// Fills frame->asleep, at the start of a step.
 void stn_step_leave_sleepers(const step_setup *setup, const state_view *state, step_frame *frame);
-/// After the inputs: groups whose affine forces are others than when they fell asleep are in the step.
+/// After the inputs, where controllers or the caller may have changed them: groups whose affine forces are others than when they fell asleep are in the step.
 void stn_step_wake_by_forces(const step_setup *setup, const state_view *state, step_frame *frame);
 /// After assembly: groups that got a constraint are in the step, which has to form again. False: there are none.
 bool stn_step_wake_by_constraints(const step_setup *setup, const state_view *state, step_frame *frame);
@@ -32,11 +32,11 @@ void stn_step_release_sleepers(stn_context *context, step_frame *frame);
 /// After a step: does everything sleep that can move, so that without an input the next step changes nothing but time?
 bool stn_step_is_still(const step_setup *setup, const stn_state *state, const step_frame *frame);
 
-/// Everything is awake.
-void stn_state_wake_all(stn_state *state);
+/// Everything is awake; returns whether something slept.
+bool stn_state_wake_all(stn_state *state);
 /// Numbers of q or v are about to be overwritten: the groups of trees that they change are awake; all, where what they
-/// change cannot sleep.
-void stn_state_wake_set(const step_setup *setup, stn_state *state, bool is_q, size_t start, size_t count,
+/// change cannot sleep. Returns whether one slept.
+bool stn_state_wake_set(const step_setup *setup, stn_state *state, bool is_q, size_t start, size_t count,
                         const void *values);
 
 #endif

@@ -97,7 +97,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     step_frame *frame = &world->frame;
     step_services *services = &world->services;
     const state_view before = state_view_of(&world->state);
-    if (frame->still) {
+    if (frame->still && !frame->told) {
         return make_still_step(world, err);
     }
     bool profile = setup->options.profile; // a small step would spend a twentieth of its time on looking at the clock
@@ -144,6 +144,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
             }
         }
     }
+    frame->told = false;
     frame->still = stn_sleep_is_on(setup) && stn_step_is_still(setup, &world->state, frame);
     status = plot_sleeping(world, status, err);
     if (status < 0) {
