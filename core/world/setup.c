@@ -240,8 +240,8 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
     stn_status (*const make[])(step_setup *, stn_error *) = {
-        make_colliders, look_through_trees, stn_setup_place_constraints, stn_setup_place_elements, list_kinematic,
-        stn_setup_prepare_sleep};
+        make_colliders,           look_through_trees, stn_setup_place_constraints,
+        stn_setup_place_elements, list_kinematic,     stn_setup_prepare_sleep};
     for (int32_t i = 0; i < STN_COUNT(make); i++) {
         stn_status status = make[i](setup, err);
         if (status != STN_OK) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees that rest and are left out of steps (docs/sleeping.md). What a step knows of it: `frame->asleep`, the trees that
-// it leaves out. They have no velocity, no constraint and no forming; whatever would give a constraint to one of them
-// wakes its group, and the step forms again (step.c). A group falls asleep in a step that it began at rest, v0 = 0, and
-// ended below the bound: what a step without sleeping would do next is the same step again.
+// Trees that rest and are left out of steps (docs/sleeping.md). What a step knows of it: `frame->asleep`, the trees
+// that it leaves out. They have no velocity, no constraint and no forming; whatever would give a constraint to one of
+// them wakes its group, and the step forms again (step.c). A group falls asleep in a step that it began at rest, v0 =
+// 0, and ended below the bound: what a step without sleeping would do next is the same step again.
 #include <math.h>
 #include <string.h>
 
@@ -114,15 +114,21 @@ bool stn_step_wake_by_constraints(const step_setup *setup, const state_view *sta
     return frame->asleep_count < before;
 }
 
-/// A kinematic body that moves now, or at the step's end.
-static bool is_moved(const step_setup *setup, const step_frame *frame, int32_t body) {
+static bool turns_or_slides(const stn_spatial *twist) {
+    static const double round_off = 1e-9; // of the twist between two equal poses [m/s], [rad/s]
+    return stn_vec3_norm(twist->linear) > round_off || stn_vec3_norm(twist->angular) > round_off;
+}
+
+/// A kinematic body that moves now, or at the step's end, or is elsewhere then.
+static bool is_moved(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t body) {
     if (!stn_setup_is_kinematic(setup, body)) {
         return false;
     }
-    const stn_spatial none = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    const double *told = state->kinematic_target + KINEMATIC_NUMBERS * (size_t)setup->kinematic_of[body];
+    const double *pose = state->q + setup->model->joints[setup->model->bodies[body].joint].q_start;
     const stn_spatial end = stn_step_kinematic_twist(setup, frame, body);
-    return memcmp(&end, &none, sizeof none) != 0 ||
-           memcmp(&frame->kinematics->body_velocity[body], &none, sizeof none) != 0;
+    return turns_or_slides(&end) || turns_or_slides(&frame->kinematics->body_velocity[body]) ||
+           (told[0] != 0.0 && memcmp(told + 1, pose, 7 * sizeof *pose) != 0);
 }
 
 bool *stn_step_active_colliders(const step_setup *setup, const state_view *state, const step_frame *frame) {
@@ -133,13 +139,12 @@ bool *stn_step_active_colliders(const step_setup *setup, const state_view *state
         const double *belt = state->surface_velocity + 3 * (size_t)setup->collider[i];
         active[i] = belt[0] != 0.0 || belt[1] != 0.0 || belt[2] != 0.0 || g->body < 0;
         if (!active[i] && g->body > 0) {
-            active[i] = stn_setup_is_kinematic(setup, g->body) ? is_moved(setup, frame, g->body)
+            active[i] = stn_setup_is_kinematic(setup, g->body) ? is_moved(setup, state, frame, g->body)
                                                                : !frame->asleep[model->bodies[g->body].tree];
         }
     }
     return active;
 }
-
 
 bool stn_state_wake_all(stn_state *state) {
     bool slept = false;
@@ -242,13 +247,14 @@ static bool is_at_rest(const stn_tree *tree, const double *v) {
 }
 
 /// A contact of points between bodies of which none is moved from outside. Groups with other constraints stay awake.
-static bool may_rest_on(const step_setup *setup, const step_frame *frame, const stn_constraint *c) {
+static bool may_rest_on(const step_setup *setup, const state_view *state, const step_frame *frame,
+                        const stn_constraint *c) {
     if (c->kind != STN_CONSTRAINT_CONTACT || c->patch >= 0 || c->body[0] < 0 || c->body[1] < 0) {
         return false;
     }
     const stn_vec3 *belt = &frame->contacts.contacts[c->contact].bias;
-    return belt->x == 0.0 && belt->y == 0.0 && belt->z == 0.0 && !is_moved(setup, frame, c->body[0]) &&
-           !is_moved(setup, frame, c->body[1]);
+    return belt->x == 0.0 && belt->y == 0.0 && belt->z == 0.0 && !is_moved(setup, state, frame, c->body[0]) &&
+           !is_moved(setup, state, frame, c->body[1]);
 }
 
 /// Groups of the trees of this step, by the constraints between them.
@@ -258,7 +264,7 @@ typedef struct groups {
     bool *moved;     // likewise: it did not begin the step at rest
 } groups;
 
-static bool find_groups(const step_setup *setup, const step_frame *frame, const double *v0, groups *out) {
+static bool find_groups(const step_setup *setup, const state_view *state, const step_frame *frame, groups *out) {
     const int32_t count = setup->model->tree_count;
     out->parent = STN_ARENA(frame->arena, count, int32_t);
     out->restless = STN_ARENA_ZEROED(frame->arena, 2 * count, bool);
@@ -274,14 +280,14 @@ static bool find_groups(const step_setup *setup, const step_frame *frame, const 
         }
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        if (!may_rest_on(setup, frame, &p->constraints[i])) {
+        if (!may_rest_on(setup, state, frame, &p->constraints[i])) {
             out->restless[stn_union_root(out->parent, p->constraints[i].J[0].tree)] = true;
         }
     }
     for (int32_t t = 0; t < count; t++) {
         const int32_t root = stn_union_root(out->parent, t);
         out->restless[root] |= !(frame->sleep_next[t].quiet >= setup->options.sleep_time);
-        out->moved[root] |= !is_at_rest(&setup->model->trees[t], v0);
+        out->moved[root] |= !is_at_rest(&setup->model->trees[t], state->v);
     }
     return true;
 }
@@ -327,7 +333,7 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
         any |= next->quiet >= setup->options.sleep_time;
     }
     groups g = {0};
-    if (any && !find_groups(setup, frame, state->v, &g)) {
+    if (any && !find_groups(setup, state, frame, &g)) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     for (int32_t t = 0; any && t < model->tree_count; t++) {
@@ -352,9 +358,9 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
     return STN_OK;
 }
 
-// ------------------------------------------------------------------------------------------- contacts of sleeping trees
-// They are found, assembled and solved no more, but observers and the contact cache have them as the last step made
-// them that did: in front of those of the step at hand.
+// ------------------------------------------------------------------------------------------- contacts of sleeping
+// trees They are found, assembled and solved no more, but observers and the contact cache have them as the last step
+// made them that did: in front of those of the step at hand.
 
 /// The vectors over the rows of a problem.
 enum { ROW_VECTORS = SLEEPERS_ROW_VECTORS };

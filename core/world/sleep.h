@@ -11,7 +11,8 @@ bool stn_sleep_is_on(const step_setup *setup);
 
 /// Fills frame->asleep, at the start of a step.
 void stn_step_leave_sleepers(const step_setup *setup, const state_view *state, step_frame *frame);
-/// After the inputs, where controllers or the caller may have changed them: groups whose affine forces are others than when they fell asleep are in the step.
+/// After the inputs, where controllers or the caller may have changed them: groups whose affine forces are others than
+/// when they fell asleep are in the step.
 void stn_step_wake_by_forces(const step_setup *setup, const state_view *state, step_frame *frame);
 /// After assembly: groups that got a constraint are in the step, which has to form again. False: there are none.
 bool stn_step_wake_by_constraints(const step_setup *setup, const state_view *state, step_frame *frame);

@@ -226,6 +226,22 @@ stn.test("a kinematic floor that starts to move wakes what is on it, and carries
   assert(parts[1]:position()[1] > 0.02, "it was not carried along")
 end)
 
+stn.test("bodies sleep on a tilted kinematic body that is told its pose in every step", function()
+  local tilt, height = 0.1, 0
+  local world = make { stiction = true }
+  local floor = world:box { name = "floor", size = { 4, 4, 0.2 }, xyz = { 0, 0, 0 }, rpy = { 0.1, tilt, 0.7 } }
+  floor:kinematic(function()
+    return { xyz = { 0, 0, height }, rpy = { 0.1, tilt, 0.7 } }
+  end)
+  local pose = stn.pose { rpy = { 0.1, tilt, 0.7 } } * stn.pose { xyz = { 0.3, 0.2, 0.15 } }
+  local one = world:box { name = "one", size = { 0.1, 0.1, 0.1 }, mass = 1, pose = pose, mu = 1 }
+  run(world, 2.0)
+  assert(world:asleep(one))
+  height = 1e-4
+  run(world, 2e-3)
+  assert(not world:asleep(one))
+end)
+
 stn.test("a belt that starts wakes what is on it, and nothing sleeps on a belt", function()
   local world, parts = sleeping_towers()
   parts.floor:set_surface_velocity { 0.1, 0, 0 }
@@ -362,7 +378,7 @@ for _, one in ipairs(stories) do
     local parallel = story(options, 4)
     run(parallel, steps * 2e-3)
     assert(parallel:hash() == hash, "threads")
-    for _, at in ipairs { 50, 150, 450, 470, 700, 1399 } do
+    for _, at in ipairs { 150, 450, 700, 1399 } do
       local world = story(options, 1)
       for _ in world:run { steps = at } do
       end

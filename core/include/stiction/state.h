@@ -22,7 +22,8 @@ STN_BEGIN_C
     X(activation, double, activation_count, "1, s",                                                                    \
       "5 per controller: weight from, weight to, since, blend, priority")                                              \
     X(controller_memory, unsigned char, controller_bytes, "1", "private state of constraints and controllers")         \
-    X(sleep, stn_tree_sleep, sleep_count, "s", "per tree of worlds that let trees sleep: how long it rests, its group")   \
+    X(sleep, stn_tree_sleep, sleep_count, "s",                                                                         \
+      "per tree of worlds that let trees sleep: how long it rests, its group")                                         \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
 
 /// How a tree rests (docs/sleeping.md).
