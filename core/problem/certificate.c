@@ -243,16 +243,6 @@ static bool is_inside(const stn_constraint *c, const double *g) {
     return c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2];
 }
 
-double contact_stored(const stn_law *law, const stn_problem *p, int32_t i, double gap) {
-    if (law != NULL && STN_PLUGIN_HAS(law->ops, stored)) {
-        return law->ops->stored(law->self, p, i, gap);
-    }
-    const stn_constraint *c = &p->constraints[i];
-    const double depth = gap < 0.0 ? gap : 0.0;
-    const double compliance = p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time);
-    return compliance > 0.0 ? 0.5 / compliance * depth * depth : 0.0;
-}
-
 static void certify_constraints(certification *s, double size) {
     const stn_problem *p = s->p;
     int32_t contacts = 0, with_distance = 0;
