@@ -111,7 +111,8 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         memcmp(&snapshot->state.sizes, &world->state.sizes, shared_sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
-                        "groups, joints, constraints, controllers or laws, or only one of them holds by stiction)",
+                        "groups, joints, constraints, controllers or laws, or only one of them holds by stiction, or "
+                        "lets bodies sleep)",
                         snapshot->state.sizes.nq, world->state.sizes.nq);
     }
     const stn_status held = stn_world_check_held(world, snapshot->state.q, err);
