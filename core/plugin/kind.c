@@ -75,6 +75,7 @@ static const stn_capability solver_words[] = {
 static const stn_capability contact_words[] = {READS_DISSIPATION, READS_MODULUS, READS_RESTITUTION};
 static const stn_capability integrator_words[] = {
     {"quasistatic", "balances forces without inertia: its v is a rate, no motion with energy and momentum"},
+    {"sleep", "leaves out trees that sleep (stn_integrator_view.asleep)"},
     {"v_position", "moves q by stn_integrator_view.v_position where that is given"},
 };
 static const stn_capability controller_words[] = {

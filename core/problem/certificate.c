@@ -276,16 +276,8 @@ static void certify_constraints(certification *s, double size) {
             double gap = c->phi0 + p->dt * u[2];
             deepest = worst(deepest, -gap);
             // what its normal force stores now and at the gap of the step's end
-            if (s->law != NULL && STN_PLUGIN_HAS(s->law->ops, stored)) {
-                s->out.contact_start_J += s->law->ops->stored(s->law->self, p, i, c->phi0);
-                s->out.contact_J += s->law->ops->stored(s->law->self, p, i, gap);
-                continue;
-            }
-            double before = c->phi0 < 0.0 ? c->phi0 : 0.0, after = gap < 0.0 ? gap : 0.0;
-            double compliance = R[2] * p->dt * (p->dt + c->relaxation_time);
-            double half = compliance > 0.0 ? 0.5 / compliance : 0.0;
-            s->out.contact_start_J += half * before * before;
-            s->out.contact_J += half * after * after;
+            s->out.contact_start_J += contact_stored(s->law, p, i, c->phi0);
+            s->out.contact_J += contact_stored(s->law, p, i, gap);
         }
     }
     // the worst of all contacts: how far the impulse leaves its cone or ellipse, relative to its normal part; and how

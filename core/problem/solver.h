@@ -79,6 +79,17 @@ typedef struct certificate_parts {
     double *law;      // (constraint_count x 2) |gamma_i - law(v)_i|^2, max(|gamma_i|^2, |law(v)_i|^2); NULL: no law
 } certificate_parts;
 
+/// [J] that constraint i, a contact, stores at a gap; by the law that was asked for impulses, NULL: as a spring.
+static inline double contact_stored(const stn_law *law, const stn_problem *p, int32_t i, double gap) {
+    if (law != NULL && STN_PLUGIN_HAS(law->ops, stored)) {
+        return law->ops->stored(law->self, p, i, gap);
+    }
+    const stn_constraint *c = &p->constraints[i];
+    const double depth = gap < 0.0 ? gap : 0.0;
+    const double compliance = p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time);
+    return compliance > 0.0 ? 0.5 / compliance * depth * depth : 0.0;
+}
+
 /// stn_certify; `parts` may be NULL.
 stn_status certify_in_parts(const certificate_question *q, certificate_parts *parts, stn_certificate *out,
                             stn_error *err);

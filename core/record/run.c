@@ -11,7 +11,7 @@
 #include "record/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
-enum { FILE_VERSION = 3 };
+enum { FILE_VERSION = 4 };
 
 static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR, STN_KIND_FACTOR};
 
@@ -32,6 +32,8 @@ static void pass_options(byte_stream *b, stn_world_options *o) {
     bytes_pass_bool(b, &o->exact_contacts);
     bytes_pass_bool(b, &o->margin_only);
     BYTES_PASS(b, &o->seed);
+    BYTES_PASS(b, &o->sleep_velocity);
+    BYTES_PASS(b, &o->sleep_time);
 }
 
 void run_write_controller(byte_stream *b, const controller *c) {

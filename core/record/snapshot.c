@@ -111,7 +111,8 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         memcmp(&snapshot->state.sizes, &world->state.sizes, shared_sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
-                        "groups, joints, constraints, controllers or laws, or only one of them holds by stiction)",
+                        "groups, joints, constraints, controllers or laws, or only one of them holds by stiction, or "
+                        "lets bodies sleep)",
                         snapshot->state.sizes.nq, world->state.sizes.nq);
     }
     const stn_status held = stn_world_check_held(world, snapshot->state.q, err);
@@ -142,7 +143,7 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
 // ------------------------------------------------------------------------------------------------------------ as bytes
 
 static const char magic[8] = {'S', 'T', 'N', 'S', 'T', 'A', 'T', 'E'};
-enum { FILE_VERSION = 3 };
+enum { FILE_VERSION = 4 };
 static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// What says how long everything else is.
@@ -155,7 +156,7 @@ typedef struct sizes_part {
     stn_state_sizes sizes;
     char integrator_id[64];
 } sizes_part;
-_Static_assert(sizeof(sizes_part) == 29 * 8, "no padding");
+_Static_assert(sizeof(sizes_part) == 30 * 8, "no padding");
 
 /// Arrays of a state that has its sizes.
 static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the solution to the next state: the integrator's half after the solve, then what keeps it.
-#include "world/world.h"
+#include "world/sleep.h"
 
 stn_status stn_step_advance(const step_setup *setup, const state_view *state, step_frame *frame,
                             step_services *services, stn_error *err) {
@@ -26,6 +26,12 @@ stn_status stn_step_advance(const step_setup *setup, const state_view *state, st
     status = stn_step_check_next(setup, frame, err);
     if (status != STN_OK) {
         return status;
+    }
+    if (stn_sleep_is_on(setup)) {
+        status = stn_step_fall_asleep(setup, state, frame, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
     frame->report.input_work_J = stn_step_input_work(setup, state, frame);
     status = stn_step_check_energies(setup, state, frame, err);
@@ -68,9 +74,17 @@ stn_status stn_step_commit(const step_setup *setup, stn_state *state, step_frame
             stn_step_release(setup, &before, frame, v_c);
         }
     }
-    stn_status status = stn_cache_commit(setup, state, frame, services, err);
+    stn_status status = stn_sleep_is_on(setup) ? stn_step_show_sleepers(setup, frame, services, err) : STN_OK;
+    if (status == STN_OK) {
+        status = stn_cache_commit(setup, state, frame, services, err);
+    }
     if (status != STN_OK) {
         return status;
+    }
+    if (stn_sleep_is_on(setup)) {
+        stn_tree_sleep *before = state->sleep;
+        state->sleep = frame->sleep_next;
+        frame->sleep_next = before;
     }
     swap(&state->q, &frame->q_next);
     swap(&state->v, &frame->v_next);

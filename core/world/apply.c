@@ -2,7 +2,7 @@
 // The one place where what a world is given between its steps reaches it.
 #include <string.h>
 
-#include "world/world.h"
+#include "world/sleep.h"
 
 typedef struct field_view {
     double *values;
@@ -33,7 +33,16 @@ static field_view view_of(stn_world *world, input_field field) {
     }
 }
 
+static void note_woken(stn_world *world, bool woke) {
+    world->frame.sleepers.changed = world->frame.sleepers.changed || woke;
+}
+
 static void write_values(stn_world *world, const input_part *part) {
+    world->frame.told = true;
+    if (part->field == INPUT_Q || part->field == INPUT_V) {
+        note_woken(world, stn_state_wake_set(world->setup, &world->state, part->field == INPUT_Q, part->start,
+                                             part->count, part->values));
+    }
     if (part->count > 0) {
         double *to = view_of(world, part->field).values + part->start;
         memcpy(to, part->values, part->count * sizeof *to);
@@ -48,6 +57,7 @@ static void write_values(stn_world *world, const input_part *part) {
 
 stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error *err) {
     stn_status status = STN_OK;
+    world->frame.told = true;
     switch (input->kind) {
     case INPUT_VALUES: {
         const input_part *part = &input->part;
@@ -63,6 +73,9 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         if (!(input->dt > 0.0) || !isfinite(input->dt)) {
             return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", input->dt);
         }
+        if (input->dt != world->frame.dt) {
+            note_woken(world, stn_state_wake_all(&world->state));
+        }
         stn_cache_rescale(&world->state, input->dt / world->frame.dt); // forces go on
         world->frame.dt = input->dt;
         break;
@@ -71,6 +84,10 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
             return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", input->gravity.x,
                             input->gravity.y, input->gravity.z);
         }
+        if (input->gravity.x != world->state.gravity.x || input->gravity.y != world->state.gravity.y ||
+            input->gravity.z != world->state.gravity.z) {
+            note_woken(world, stn_state_wake_all(&world->state));
+        }
         world->state.gravity = input->gravity;
         break;
     case INPUT_STATE:
@@ -78,12 +95,14 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         break;
     case INPUT_CONTROLLER:
         status = stn_world_take_controller(world, input, err);
+        note_woken(world, stn_state_wake_all(&world->state));
         break;
     case INPUT_SIGNAL:
         status = stn_world_take_signal(world, input->signal.name, input->signal.value, err);
         break;
     case INPUT_INTEGRATOR:
         status = stn_world_take_integrator(world, input->integrator, err);
+        note_woken(world, stn_state_wake_all(&world->state));
         break;
     case INPUT_CAMERA:
         status = stn_world_take_camera(world, input->camera, err);

@@ -152,6 +152,21 @@ static unsigned char *bytes_at(void *block, size_t item, int32_t i) {
     return item > 0 ? (unsigned char *)block + item * (size_t)i : NULL;
 }
 
+static void read_entry(const state_view *state, const memory_sizes *n, int32_t position, step_frame *frame, int32_t i) {
+    const stn_constraint *c = &frame->problem.constraints[i];
+    const unsigned char *memory = state->cache_memory + (size_t)position * n->all;
+    memcpy(frame->problem.gamma_guess + c->row, state->cache[position].gamma, (size_t)c->rows * sizeof(double));
+    copy(bytes_at(frame->law_memory, n->law, i), memory, n->law);
+    copy(bytes_at(frame->solver_memory, n->solver, i), memory + n->law, n->solver);
+    copy(bytes_at(frame->anchors, n->anchor, i), memory + n->law + n->solver, n->anchor);
+}
+
+void stn_cache_read(const step_setup *setup, const state_view *state, int32_t position, step_frame *frame,
+                    int32_t constraint) {
+    const memory_sizes n = sizes_of(setup);
+    read_entry(state, &n, position, frame, constraint);
+}
+
 stn_status stn_cache_recall(const step_setup *setup, const state_view *state, step_frame *frame,
                             const step_services *services, stn_error *err) {
     stn_problem *problem = &frame->problem;
@@ -175,11 +190,7 @@ stn_status stn_cache_recall(const step_setup *setup, const state_view *state, st
         if (position < 0) {
             continue;
         }
-        memcpy(problem->gamma_guess + c->row, state->cache[position].gamma, (size_t)c->rows * sizeof(double));
-        const unsigned char *memory = state->cache_memory + (size_t)position * n.all;
-        copy(bytes_at(frame->law_memory, n.law, i), memory, n.law);
-        copy(bytes_at(frame->solver_memory, n.solver, i), memory + n.law, n.solver);
-        copy(bytes_at(frame->anchors, n.anchor, i), memory + n.law + n.solver, n.anchor);
+        read_entry(state, &n, position, frame, i);
     }
     return STN_OK;
 }
@@ -230,8 +241,11 @@ stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_fram
         }
         return status;
     }
+    // those of sleeping trees, which come first, are there
+    const int32_t there = frame->sleepers.cached && state->cache_count > 0 ? frame->sleepers.count : 0;
+    frame->sleepers.cached = frame->asleep_count > 0;
     state->cache_count = problem->constraint_count;
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
+    for (int32_t i = there; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         stn_cache_entry *entry = &state->cache[i];
         *entry = (stn_cache_entry){.id = c->id, .touching = stn_step_touching(setup, frame, c)};

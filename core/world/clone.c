@@ -15,6 +15,8 @@ stn_status stn_world_take_state(stn_world *world, const stn_state *from, stn_err
     world->frame.kinematics_stale = true;
     world->frame.problem = (stn_problem){0}; // what the last step made belongs to the other state
     world->services.hop = (hop_watch){0};
+    world->frame.sleepers.known = false;
+    world->frame.told = true;
     stn_world_show_state(world);
     return STN_OK;
 }

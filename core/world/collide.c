@@ -6,7 +6,7 @@
 
 #include "model/compiled.h"
 #include "world/clearance.h"
-#include "world/world.h"
+#include "world/sleep.h"
 
 /// Spatial velocity of every body for v_promised, at its tree's reference point.
 static void update_star_velocity(const step_setup *setup, const step_frame *frame) {
@@ -467,6 +467,25 @@ static stn_status add_self_pairs(const step_setup *setup, const step_frame *fram
     return STN_OK;
 }
 
+/// Pairs of which no side moves in this step had their contacts when they fell asleep.
+static stn_status drop_sleeping_pairs(const collision *s, const stn_broadphase_pair **found, int32_t *count,
+                                      stn_error *err) {
+    const bool *active = stn_step_active_colliders(s->setup, s->state, s->frame);
+    stn_broadphase_pair *kept = STN_ARENA(s->frame->arena, *count, stn_broadphase_pair);
+    int32_t kept_count = 0;
+    if (active == NULL || kept == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", *count);
+    }
+    for (int32_t i = 0; i < *count; i++) {
+        if (active[(*found)[i].a] || active[(*found)[i].b]) {
+            kept[kept_count++] = (*found)[i];
+        }
+    }
+    *found = kept;
+    *count = kept_count;
+    return STN_OK;
+}
+
 stn_status stn_step_collide(const step_setup *setup, const state_view *state, step_frame *frame,
                             step_services *services, stn_error *err) {
     // As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied
@@ -504,6 +523,12 @@ stn_status stn_step_collide(const step_setup *setup, const state_view *state, st
                                               setup->collider_moves, may_collide, setup, &found, &pair_count, err);
     if (status != STN_OK) {
         return status;
+    }
+    if (frame->asleep_count > 0) {
+        status = drop_sleeping_pairs(&s, &found, &pair_count, err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
     double middle = setup->options.profile ? stn_clock_us() : 0.0;
     status = add_self_pairs(setup, frame, &found, &pair_count, err);

@@ -5,7 +5,7 @@
 #include "plugin/settings.h"
 #include "world/clearance.h"
 #include "world/gap.h"
-#include "world/world.h"
+#include "world/sleep.h"
 
 static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
@@ -77,6 +77,7 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         .wrench_count = 6 * (size_t)model->body_count,
         .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
         .surface_count = 3 * (size_t)model->geometry_count,
+        .sleep_count = stn_sleep_is_on(world->setup) ? (size_t)model->tree_count : 0,
         .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
     };
     stn_status status = stn_state_resize(world->services.context, &world->state, &sizes, err);
@@ -150,6 +151,8 @@ void stn_world_release_compiled(stn_world *world) {
         frame->star_velocity,
         frame->q_next,
         frame->v_next,
+        frame->asleep,
+        frame->sleep_next,
         frame->controller_next,
         frame->integrator_next,
         services->cache_index.slot,
@@ -159,6 +162,7 @@ void stn_world_release_compiled(stn_world *world) {
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
     }
+    stn_step_release_sleepers(context, frame);
     stn_state_clear(context, &world->state);
     stn_state_clear(context, &world->start);
     stn_instance_destroy(world->start_integrator);
@@ -182,6 +186,17 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     frame->q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
     frame->v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
     services->twist_said = stn_allocate(context, kinematic, sizeof *services->twist_said);
+    if (stn_sleep_is_on(setup)) {
+        frame->asleep = stn_allocate(context, (size_t)model->tree_count, sizeof *frame->asleep);
+        frame->sleep_next = stn_allocate(context, (size_t)model->tree_count, sizeof *frame->sleep_next);
+        frame->sleepers.v_star = stn_allocate(context, (size_t)model->nv, sizeof *frame->sleepers.v_star);
+        frame->sleepers.arena = stn_arena_create(context);
+        frame->sleepers.spare = stn_arena_create(context);
+        if (frame->asleep == NULL || frame->sleep_next == NULL || frame->sleepers.v_star == NULL ||
+            frame->sleepers.arena == NULL || frame->sleepers.spare == NULL) {
+            return out_of_memory(err);
+        }
+    }
     if (frame->collider_box == NULL || frame->geometry_pose == NULL || frame->star_velocity == NULL ||
         frame->kinematic_twist == NULL || frame->q_next == NULL || frame->v_next == NULL ||
         services->twist_said == NULL) {
@@ -235,5 +250,5 @@ stn_status stn_world_compile(stn_world *world, stn_error *err) {
         return stn_fail(err, status, "%s", why.text);
     }
     stn_world_show_state(world);
-    return STN_OK;
+    return stn_sleep_is_on(world->setup) ? stn_world_take_signal(world, "sleeping", 0.0, err) : STN_OK;
 }

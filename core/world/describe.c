@@ -99,6 +99,13 @@ stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
     if (o->exact_contacts) {
         append(&t, "exact_contacts = true\n");
     }
+    if (o->sleep_velocity > 0.0) {
+        append(&t, "sleep_velocity =");
+        append_real(&t, o->sleep_velocity);
+        append(&t, " m/s\nsleep_time =");
+        append_real(&t, o->sleep_time);
+        append(&t, " s\n");
+    }
     append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_instance *p = setup->plugin[kind];

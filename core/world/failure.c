@@ -160,6 +160,7 @@ static const stn_instance *find_failed(const stn_world *world, const stn_error *
 }
 
 stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err) {
+    world->frame.sleepers.known = false; // the state is the one before the step, they may be of the one after it
     const stn_problem *p = &world->frame.problem;
     const stn_model *model = world->setup->model;
     const stn_instance *plugin = err != NULL ? find_failed(world, err) : NULL;

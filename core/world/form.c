@@ -48,7 +48,9 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
     const stn_model *model = setup->model;
     stn_problem *p = &frame->problem;
     for (int32_t t = 0; t < model->tree_count; t++) {
-        memset(frame->A[t].values, 0, (size_t)stn_matrix_value_count(&frame->A[t]) * sizeof(double));
+        if (frame->asleep_count == 0 || !frame->asleep[t]) {
+            memset(frame->A[t].values, 0, (size_t)stn_matrix_value_count(&frame->A[t]) * sizeof(double));
+        }
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};
     }
     stn_status status = inverse_begin(services->inverse, p, err);
@@ -174,6 +176,7 @@ stn_integrator_view stn_step_integrator_view(const step_setup *setup, const stat
         .forces = &frame->forces,
         .M = frame->M,
         .arena = frame->arena,
+        .asleep = frame->asleep_count > 0 ? frame->asleep : NULL,
     };
 }
 
@@ -258,7 +261,9 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
                         model->groups[link->group].name, link->name);
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
-        stn_mass_matrix(frame->kinematics, t, &frame->M[t]);
+        if (frame->asleep_count == 0 || !frame->asleep[t]) { // that of a tree that sleeps is there
+            stn_mass_matrix(frame->kinematics, t, &frame->M[t]);
+        }
     }
     p->v0 = STN_ARENA(frame->arena, n, double);
     p->v_star = STN_ARENA_ZEROED(frame->arena, n, double);
@@ -299,7 +304,7 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
             }
             continue;
         }
-        if (stn_inverse_singular(services->inverse, t) >= 0) {
+        if (stn_inverse_singular(services->inverse, t) >= 0 || (frame->asleep_count > 0 && frame->asleep[t])) {
             continue;
         }
         stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);

@@ -40,6 +40,26 @@ typedef struct attached_node {
     double impulse[6];  // on the node in this step, world [N s], [N m s]; after the solve
 } attached_node;
 
+/// Contacts of the trees that sleep, as the last step that had them in its problem made them: sleep.c. Behind them in
+/// the same arrays lies what the step at hand has of its own, so that both are one problem for those who look at it.
+enum { SLEEPERS_ROW_VECTORS = 7, SLEEPERS_MEMORIES = 3 };
+typedef struct sleepers {
+    bool known;                        // false: the state came from elsewhere
+    bool changed;                      // since they were listed trees fell asleep, or woke
+    bool cached;                       // the contact cache begins with their entries
+    int32_t count, capacity;           // contacts, of three rows each; constraints that the arrays have room for
+    stn_contact *contacts;             // (capacity)
+    stn_constraint *constraints;       // (capacity)
+    double *row[SLEEPERS_ROW_VECTORS]; // (6 capacity) of the problem's vectors
+    double *gamma;                     // (6 capacity)
+    double *stored;                    // (capacity) energy [J]
+    void *memory[SLEEPERS_MEMORIES];   // (capacity) of law, solver and anchors
+    stn_arena *arena, *spare;          // of the Jacobians; of the next ones
+    double *v_star;                    // (nv) free velocities of trees that sleep
+    double all_stored;                 // [J]
+    int32_t deepest;                   // contact, -1: none
+} sleepers;
+
 typedef struct step_frame {
     double dt; // of the step at hand, or of the next one [s]
     stn_arena *arena;
@@ -97,6 +117,14 @@ typedef struct step_frame {
     // advance
     double *q_next, *v_next;
     unsigned char *controller_next, *integrator_next;
+
+    // sleep; sized by compiling where trees may sleep
+    bool *asleep;         // (tree_count) this step leaves it out
+    int32_t asleep_count; // trees
+    stn_tree_sleep *sleep_next;
+    sleepers sleepers;
+    bool still; // the next step changes nothing but time, unless an input comes first
+    bool told;  // an input came since the last step
 
     uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
     int32_t touched_count;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "world/world.h"
+#include "world/sleep.h"
 
 void stn_step_update_kinematics(step_frame *frame, const double *q, const double *v) {
     if (frame->kinematics_stale) {
@@ -127,6 +127,9 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     status = stn_step_check_dofs(setup, f->tau, "generalised force on", err);
     for (int32_t t = 0; t < model->tree_count && status == STN_OK; t++) {
         status = model->trees[t].kind == STN_TREE_ARTICULATED ? check_gains(setup, frame, t, err) : STN_OK;
+    }
+    if (status == STN_OK && frame->asleep_count > 0 && (setup->controller_count > 0 || frame->told)) {
+        stn_step_wake_by_forces(setup, state, frame);
     }
     return status;
 }

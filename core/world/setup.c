@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "plugin/settings.h"
-#include "world/world.h"
+#include "world/sleep.h"
 
 static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
@@ -44,6 +44,12 @@ static stn_status check_integrator(const step_setup *setup, const stn_instance *
                         "(\"v_position\" is not among its capabilities): choose another integrator, such as "
                         "symplectic_euler, or another solver",
                         solver->desc->id, integrator->desc->id);
+    }
+    if (setup->options.sleep_velocity > 0.0 && !stn_plugin_says(integrator, "sleep")) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "sleep_velocity: integrator %s cannot leave out what sleeps (\"sleep\" is not among its "
+                        "capabilities): choose another one, such as symplectic_euler, or let nothing sleep",
+                        integrator->desc->id);
     }
     return STN_OK;
 }
@@ -98,6 +104,8 @@ static void tell_unused(const step_setup *setup) {
     }
 }
 
+#define SLEEP_TIME 0.5 // unless told [s]
+
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err) {
     *out = NULL;
     if (!(options->dt > 0.0) || !isfinite(options->dt)) {
@@ -110,6 +118,20 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
     if (!(options->margin >= 0.0) || !isfinite(options->margin)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", options->margin);
     }
+    if (!(options->sleep_velocity >= 0.0) || !isfinite(options->sleep_velocity) || !(options->sleep_time >= 0.0) ||
+        !isfinite(options->sleep_time)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "sleep_velocity = %g m/s, sleep_time = %g s: both must be >= 0 and finite",
+                        options->sleep_velocity, options->sleep_time);
+    }
+    const double time = options->sleep_time > 0.0 ? options->sleep_time : SLEEP_TIME;
+    const double gravity = stn_vec3_norm(options->gravity);
+    if (gravity > 0.0 && options->sleep_velocity >= gravity * time) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "sleep_velocity = %g m/s, sleep_time = %g s: what is let go is not faster after that time and "
+                        "would sleep in the air; keep the speed far below %g m/s",
+                        options->sleep_velocity, time, gravity * time);
+    }
     if ((unsigned)options->contact_point > STN_CONTACT_POINT_B ||
         (unsigned)options->relaxation_rule > STN_RELAXATION_SERIES) {
         return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation_rule = %d: no such rule",
@@ -121,6 +143,7 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
     }
     setup->context = context;
     setup->options = *options;
+    setup->options.sleep_time = time;
     setup->massless_link = -1;
     atomic_init(&setup->users, 1);
     stn_status status = create_plugins(setup, options, err);
@@ -217,7 +240,8 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
     stn_status (*const make[])(step_setup *, stn_error *) = {
-        make_colliders, look_through_trees, stn_setup_place_constraints, stn_setup_place_elements, list_kinematic};
+        make_colliders,           look_through_trees, stn_setup_place_constraints,
+        stn_setup_place_elements, list_kinematic,     stn_setup_prepare_sleep};
     for (int32_t i = 0; i < STN_COUNT(make); i++) {
         stn_status status = make[i](setup, err);
         if (status != STN_OK) {
@@ -260,6 +284,7 @@ void stn_setup_release(step_setup *setup) {
         setup->constraint_slots, setup->element_slots,   setup->collider,       setup->collider_moves,
         setup->collider_radius,  setup->collider_margin, setup->collider_worst, setup->body_parts,
         setup->kinematic_bodies, setup->kinematic_of,    setup->node_dof,       setup->node_tree,
+        setup->tree_may_sleep,   setup->body_radius,
     };
     for (int32_t i = 0; i < STN_COUNT(tables); i++) {
         stn_release(context, tables[i]);

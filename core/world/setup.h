@@ -66,6 +66,8 @@ typedef struct step_setup {
     int32_t *kinematic_bodies;      // (kinematic_count) the bodies
     int32_t *kinematic_of;          // (body_count) number of a kinematic body, -1: it is none
     int32_t *node_dof, *node_tree;  // (node_count) first velocity and tree of each node
+    bool *tree_may_sleep;           // (tree_count); NULL: none may
+    double *body_radius;            // (body_count) about its origin, of what moves with it; NULL likewise [m]
     double slip_tolerance;          // slip speed that static friction is counted by [m/s]
     int32_t massless_link;          // a moving link without mass, which has no dynamics; -1: none
     bool solver_chosen, law_chosen; // by the options, and of use with that solver; else they are the standard ones

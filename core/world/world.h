@@ -346,6 +346,9 @@ void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_
 // cache.c: warm starts and memories by constraint id
 stn_status stn_cache_recall(const step_setup *setup, const state_view *state, step_frame *frame,
                             const step_services *services, stn_error *err);
+/// Impulse and memories of an entry into constraint i of the frame, whose memories have room.
+void stn_cache_read(const step_setup *setup, const state_view *state, int32_t position, step_frame *frame,
+                    int32_t constraint);
 const stn_cache_entry *stn_cache_find(const state_view *state, const step_services *services,
                                       uint64_t id); // NULL: none of the last step
 stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_frame *frame, step_services *services,

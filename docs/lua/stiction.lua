@@ -57,6 +57,8 @@ function pose:interpolate(other, s, path) end
 ---@field threads? integer
 ---@field stiction? boolean what sticks holds its place under load
 ---@field exact_contacts? boolean rigid contacts as they stand, for solvers of exact friction
+---@field sleep_velocity? number groups slower than this for sleep_time sleep; 0: nothing does [m/s]
+---@field sleep_time? number [s]
 ---@field certificate? "full"|"light"
 ---@field seed? integer
 
@@ -747,6 +749,9 @@ function world:joint(name) end
 ---@param b? stiction.Links default: all others
 ---@return boolean
 function world:in_contact(a, b) end
+---@param links stiction.Links
+---@return boolean does all of it that moves sleep?
+function world:asleep(links) end
 ---@param hand stiction.Links
 ---@param object stiction.Links
 ---@return boolean

@@ -33,6 +33,10 @@ typedef struct stn_integrator_view {
     // in `solve`, for integrators that evaluate elements themselves; NULL otherwise
     const stn_element_inputs *elements; // (element_group_count)
     const double *effort;               // (nv) what is applied to dofs from outside, a part of forces->tau [N], [N m]
+    /// (tree_count) of trees that sleep, v = 0: `form` leaves out what it would write for them, A among it, which is
+    /// still there. NULL: none. An integrator that does so has "sleep" among its capabilities; others are refused in
+    /// worlds whose trees may sleep.
+    const bool *asleep;
 } stn_integrator_view;
 
 /// The velocities of a tree's Coriolis and centrifugal forces c(q0, v), a quadratic form in v.

@@ -56,6 +56,8 @@ typedef struct stn_step_report {
     int32_t inverted_count;                   // elements that are turned inside out after the step
     int32_t inverted_group, inverted_element; // the first of them, where there are any: group of the model, element
     int32_t fallbacks;                        // of the solver in this step, over all islands: stn_solve_info
+    int32_t sleeping_count;                   // trees that sleep after the step
+    double stopped_J;                         // kinetic energy that trees lost in the step by being put to rest
 } stn_step_report;
 
 /// A signal that a script plots: world:plot("name", value).

@@ -22,13 +22,22 @@ STN_BEGIN_C
     X(activation, double, activation_count, "1, s",                                                                    \
       "5 per controller: weight from, weight to, since, blend, priority")                                              \
     X(controller_memory, unsigned char, controller_bytes, "1", "private state of constraints and controllers")         \
+    X(sleep, stn_tree_sleep, sleep_count, "s",                                                                         \
+      "per tree of worlds that let trees sleep: how long it rests, its group")                                         \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
+
+/// How a tree rests (docs/sleeping.md).
+typedef struct stn_tree_sleep {
+    double quiet;    // how long all of its points have been slower than sleep_velocity, awake [s]
+    int64_t group;   // that it sleeps with, from 1; 0: it is awake
+    uint64_t forces; // while it sleeps: hash of the forces of controllers and inputs on it
+} stn_tree_sleep;
 
 /// Lengths of the arrays above, in elements.
 typedef struct stn_state_sizes {
     /// As compiling found them.
     size_t nq, nv, reference_count, wrench_count, kinematic_count, surface_count, activation_count, controller_bytes,
-        integrator_bytes;
+        sleep_count, integrator_bytes;
 } stn_state_sizes;
 
 /// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes,

@@ -38,6 +38,10 @@ typedef struct stn_world_options {
                             // (docs/lua.md)
     uint64_t seed;          // of the random stream
     bool profile;           // fill stn_step_report.stage_us and phase_us
+    /// Groups of trees that touch sleep when none of their points has been faster than this for sleep_time: they stay
+    /// where they are and cost next to nothing until something wakes them (docs/sleeping.md). 0: nothing sleeps [m/s]
+    double sleep_velocity;
+    double sleep_time; // 0: 0.5 s [s]
 } stn_world_options;
 
 /// dt 2 ms, gravity (0, 0, -9.81), solver "sap", law "sap", contact "point", integrator "symplectic_euler", margin 0,
@@ -110,6 +114,8 @@ STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err)
 STN_API stn_status stn_world_set_integrator(stn_world *world, const stn_plugin_choice *integrator, stn_error *err);
 /// [m/s^2], from the next step on; part of the state. STN_ERR_ARGUMENT when it is not finite.
 STN_API stn_status stn_world_set_gravity(stn_world *world, stn_vec3 gravity, stn_error *err);
+/// Does the tree of a body sleep (stn_world_options.sleep_velocity)? False of the world and of kinematic bodies.
+STN_API bool stn_world_is_asleep(const stn_world *world, int32_t body);
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
 /// [J] stored in the springs of the joints, in constraints that are not rigid and in elements, at the present state.

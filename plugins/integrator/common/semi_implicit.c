@@ -66,6 +66,9 @@ stn_status semi_implicit_form(const stn_integrator_view *view, const stn_formed 
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     for (int32_t t = 0; t < view->model->tree_count; t++) {
+        if (view->asleep != NULL && view->asleep[t]) {
+            continue;
+        }
         stn_status status = semi_implicit_form_tree(view, t, formed, room, err);
         if (status < 0) {
             return status;

@@ -230,6 +230,9 @@ stn_status theta_free_motion(const theta_scheme *scheme, const stn_integrator_vi
     }
     memcpy(formed->v_star, view->v, (size_t)model->nv * sizeof *view->v);
     for (int32_t t = 0; t < model->tree_count; t++) {
+        if (view->asleep != NULL && view->asleep[t]) {
+            continue;
+        }
         const bool points = model->trees[t].kind == STN_TREE_NODAL && model->trees[t].node_type == STN_NODE_POINT;
         bool exact = scheme->theta == 0.0 || points;
         stn_status status = exact ? leave_impulse(&f, t, err) : begin_tree(&f, t, err);

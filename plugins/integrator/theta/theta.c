@@ -104,7 +104,7 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance};
 
-static const char *const capabilities[] = {"v_position", NULL};
+static const char *const capabilities[] = {"v_position", "sleep", NULL};
 
 #define PLUGIN(name, text)                                                                                          \
     .size = sizeof(stn_plugin_desc), .kind = STN_KIND_INTEGRATOR, .id = #name, .version = "1.0.0", .summary = text, \

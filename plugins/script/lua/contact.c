@@ -212,6 +212,23 @@ static int world_in_contact(lua_State *L) {
     return 1;
 }
 
+/// world:asleep(links): does all of it that moves sleep?
+static int world_asleep(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const stn_model *model = stn_world_model(w->world);
+    const stn_link_range links = stn_lua_links(L, 2, w, "world:asleep");
+    bool any = false, all = true;
+    for (int32_t i = links.start; i < links.start + links.count; i++) {
+        const int32_t body = model->links[i].body;
+        if (stn_model_body_moves(model, body)) {
+            any = true;
+            all = all && stn_world_is_asleep(w->world, body);
+        }
+    }
+    lua_pushboolean(L, any && all);
+    return 1;
+}
+
 /// Pushes the name of the first link outside of the hand that presses on the object: "the world" when none has a name.
 static const char *push_other(lua_State *L, const stn_lua_world *w, const stn_lua_side *hand,
                               const stn_lua_side *object) {
@@ -285,6 +302,7 @@ const luaL_Reg stn_lua_contact_methods[] = {
     {"contacts", world_contacts},
     {"contact_force", world_contact_force},
     {"in_contact", world_in_contact},
+    {"asleep", world_asleep},
     {"held", world_held},
     {NULL, NULL},
 };

@@ -443,6 +443,8 @@ static const char *const step_properties[] = {"time",
                                               "overlap_without_contact_m",
                                               "contact_J",
                                               "total_energy_J",
+                                              "sleeping",
+                                              "stopped_J",
                                               NULL};
 
 /// Real members of the report, by name.
@@ -461,7 +463,8 @@ static bool get_real(const stn_step_report *r, const char *name, double *value) 
                  {"overlap_without_contact_m", r->overlap_without_contact_m},
                  {"step_us", r->step_us},
                  {"solve_us", r->stage_us[STN_STAGE_SOLVE]},
-                 {"cost", r->cost}};
+                 {"cost", r->cost},
+                 {"stopped_J", r->stopped_J}};
     for (int32_t i = 0; i < STN_COUNT(reals); i++) {
         if (strcmp(reals[i].name, name) == 0) {
             *value = reals[i].value;
@@ -482,6 +485,7 @@ static bool get_integer(const step_object *step, const char *name, lua_Integer *
                     {"constraint_count", step->report.constraint_count},
                     {"inverted", step->report.inverted_count},
                     {"fallbacks", step->report.fallbacks},
+                    {"sleeping", step->report.sleeping_count},
                     {"patch_count", step->patch_count},
                     {"face_count", step->face_count}};
     for (int32_t i = 0; i < STN_COUNT(integers); i++) {

@@ -15,23 +15,10 @@ static int world_new(lua_State *L) {
     static const char *const points[] = {"stiffness", "midpoint", "a", "b", NULL};
     static const char *const relaxations[] = {"sum", "series", NULL};
     static const char *const certificates[] = {"full", "light", NULL};
-    static const char *const keys[] = {"dt",
-                                       "gravity",
-                                       "solver",
-                                       "law",
-                                       "contact",
-                                       "integrator",
-                                       "factor",
-                                       "margin",
-                                       "contact_point",
-                                       "relaxation_rule",
-                                       "seed",
-                                       "threads",
-                                       "certificate",
-                                       "stiction",
-                                       "margin_only",
-                                       "exact_contacts",
-                                       NULL};
+    static const char *const keys[] = {
+        "dt",          "gravity",        "solver",          "law",        "contact", "integrator",  "factor",
+        "margin",      "contact_point",  "relaxation_rule", "seed",       "threads", "certificate", "stiction",
+        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", NULL};
     lua_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
@@ -52,6 +39,8 @@ static int world_new(lua_State *L) {
     stn_fields_boolean(&f, "stiction", &o.stiction);
     stn_fields_boolean(&f, "exact_contacts", &o.exact_contacts);
     stn_fields_boolean(&f, "margin_only", &o.margin_only);
+    stn_fields_at_least(&f, "sleep_velocity", "m/s", 0.0, &o.sleep_velocity);
+    stn_fields_above_zero(&f, "sleep_time", "s", &o.sleep_time);
     if (stn_fields_integer(&f, "threads", 1, 1024, &whole)) {
         o.threads = (int32_t)whole;
     }
