@@ -41,8 +41,33 @@ static stn_vec3 least(const solid *a, const solid *b, stn_vec3 n) {
     return stn_vec3_sub(support(b, stn_vec3_neg(n)), support(a, n));
 }
 
+/// How far a solid extends from its pose's position, along a unit direction.
+static double reach(const solid *s, stn_vec3 n) {
+    const stn_shape *shape = s->shape;
+    if (shape->type == STN_SHAPE_SPHERE) {
+        return shape->radius;
+    }
+    stn_vec3 d = stn_mat3_apply_transposed(&s->pose->rotation, n), h = shape->half_extents;
+    switch (shape->type) {
+    case STN_SHAPE_BOX:
+        return fabs(d.x) * h.x + fabs(d.y) * h.y + fabs(d.z) * h.z;
+    case STN_SHAPE_CAPSULE:
+        return fabs(d.z) * shape->half_length + shape->radius;
+    case STN_SHAPE_CYLINDER:
+        return fabs(d.z) * shape->half_length + shape->radius * sqrt(d.x * d.x + d.y * d.y);
+    case STN_SHAPE_ELLIPSOID:
+        return stn_vec3_norm(stn_vec3_make(d.x * h.x, d.y * h.y, d.z * h.z));
+    default:
+        return stn_vec3_dot(d, stn_shape_support(shape, d));
+    }
+}
+
 static double gap(const solid *a, const solid *b, stn_vec3 n) {
-    return stn_vec3_dot(n, least(a, b, n));
+    if (a->shape == NULL || b->shape == NULL) {
+        return stn_vec3_dot(n, least(a, b, n));
+    }
+    stn_vec3 between = stn_vec3_sub(b->pose->position, a->pose->position);
+    return stn_vec3_dot(n, between) - reach(a, n) - reach(b, stn_vec3_neg(n));
 }
 
 // ---------------------------------------------------------------------------------------------------- separation
@@ -119,9 +144,43 @@ static bool nearest_face(stn_vec3 *w, int32_t *count, stn_vec3 *v) {
     return !holds;
 }
 
+/// From a box to the point in its frame: from where the box is nearest to it, in the world; zero inside.
+static stn_vec3 from_box(const solid *box, stn_vec3 point) {
+    stn_vec3 h = box->shape->half_extents,
+             p = stn_mat3_apply_transposed(&box->pose->rotation, stn_vec3_sub(point, box->pose->position));
+    stn_vec3 near = {p.x < -h.x ? -h.x : p.x > h.x ? h.x : p.x, p.y < -h.y ? -h.y : p.y > h.y ? h.y : p.y,
+                     p.z < -h.z ? -h.z : p.z > h.z ? h.z : p.z};
+    return stn_mat3_apply(&box->pose->rotation, stn_vec3_sub(p, near));
+}
+
+/// Most neighbours that are apart are so along the line between their middles, or that from a box to the other's
+/// middle.
+static bool are_plainly_apart(const solid *a, const solid *b) {
+    bool box_a = a->shape != NULL && a->shape->type == STN_SHAPE_BOX,
+         box_b = b->shape != NULL && b->shape->type == STN_SHAPE_BOX;
+    stn_vec3 middle_a = middle_of(a), middle_b = middle_of(b), lines[3] = {stn_vec3_sub(middle_b, middle_a)};
+    int32_t count = 1;
+    if (box_a) {
+        lines[count++] = from_box(a, middle_b);
+    }
+    if (box_b) {
+        lines[count++] = stn_vec3_neg(from_box(b, middle_a));
+    }
+    for (int32_t i = count - 1; i >= 0; i--) {
+        double length2 = stn_vec3_dot(lines[i], lines[i]);
+        if (length2 > 0.0 && gap(a, b, stn_vec3_scale(1.0 / sqrt(length2), lines[i])) > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Is there a direction that separates them, or do they touch within `touching`?
 static bool are_apart(const solid *a, const solid *b, double touching) {
     enum { MOST_STEPS = 100 };
+    if (are_plainly_apart(a, b)) {
+        return true;
+    }
     stn_vec3 w[4] = {stn_vec3_sub(middle_of(b), middle_of(a))}, v = w[0];
     w[0] = v = least(a, b, stn_vec3_dot(v, v) > 0.0 ? v : stn_vec3_make(1.0, 0.0, 0.0));
     int32_t count = 1;
@@ -342,8 +401,9 @@ static bool is_surface(const stn_shape *s) {
 
 static double half_space_overlap(posed_shape body, posed_shape half_space) {
     solid s = {.shape = body.shape, .pose = body.pose};
-    stn_vec3 up = stn_mat3_column(&half_space.pose->rotation, 2), lowest = support(&s, stn_vec3_neg(up));
-    return stn_vec3_dot(up, stn_vec3_sub(half_space.pose->position, lowest));
+    stn_vec3 up = stn_mat3_column(&half_space.pose->rotation, 2);
+    return stn_vec3_dot(up, stn_vec3_sub(half_space.pose->position, body.pose->position)) +
+           reach(&s, stn_vec3_neg(up));
 }
 
 double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) {
@@ -355,19 +415,21 @@ double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) 
     if (surface_a || surface_b) {
         return surface_a ? surface_overlap(b, a, claim, -1.0) : surface_overlap(a, b, claim, 1.0);
     }
-    double touching = 1e-9 * fmin(size_of(a.shape), size_of(b.shape));
+    double proved = fmax(claim->depth, 0.0) * (1.0 + 1e-6), depth;
     if (endless_a || endless_b) {
-        touching = 1e-9 * size_of(endless_a ? b.shape : a.shape);
-    }
-    double proved = fmax(claim->depth, 0.0) * (1.0 + 1e-6) + touching, depth;
-    if (endless_a || endless_b) {
+        proved += 1e-9 * size_of(endless_a ? b.shape : a.shape);
         depth = endless_a ? half_space_overlap(b, a) : half_space_overlap(a, b);
     } else {
         solid s = {.shape = a.shape, .pose = a.pose}, t = {.shape = b.shape, .pose = b.pose};
-        for (int32_t i = 0; i < claim->count; i++) {
-            if (-gap(&s, &t, claim->normal[i]) <= proved) {
-                return claim->depth;
-            }
+        double least = INFINITY, touching;
+        for (int32_t i = 0; i < claim->count && least > proved; i++) {
+            double here = -gap(&s, &t, claim->normal[i]);
+            least = here < least ? here : least;
+        }
+        touching = least > proved ? 1e-9 * fmin(size_of(a.shape), size_of(b.shape)) : 0.0;
+        proved += touching;
+        if (least <= proved) {
+            return claim->depth;
         }
         depth = search_depth(&s, &t, claim, touching, proved);
     }
