@@ -144,29 +144,34 @@ static bool nearest_face(stn_vec3 *w, int32_t *count, stn_vec3 *v) {
     return !holds;
 }
 
-/// From a box to the point in its frame: from where the box is nearest to it, in the world; zero inside.
-static stn_vec3 from_box(const solid *box, stn_vec3 point) {
-    stn_vec3 h = box->shape->half_extents,
-             p = stn_mat3_apply_transposed(&box->pose->rotation, stn_vec3_sub(point, box->pose->position));
-    stn_vec3 near = {p.x < -h.x ? -h.x : p.x > h.x ? h.x : p.x, p.y < -h.y ? -h.y : p.y > h.y ? h.y : p.y,
-                     p.z < -h.z ? -h.z : p.z > h.z ? h.z : p.z};
-    return stn_mat3_apply(&box->pose->rotation, stn_vec3_sub(p, near));
+/// To a point from what is nearest to it of a solid, or of its middle where that is not easily told; zero inside.
+static stn_vec3 from_solid(const solid *s, stn_vec3 point) {
+    const stn_shape *shape = s->shape;
+    if (shape == NULL || shape->mesh != NULL || shape->type == STN_SHAPE_ELLIPSOID) {
+        return stn_vec3_sub(point, middle_of(s));
+    }
+    stn_vec3 p = stn_mat3_apply_transposed(&s->pose->rotation, stn_vec3_sub(point, s->pose->position)), h = {0}, near;
+    double scale = 1.0;
+    if (shape->type == STN_SHAPE_BOX) {
+        h = shape->half_extents;
+    } else {
+        h.z = shape->half_length; // 0 for a sphere
+    }
+    near = stn_vec3_make(p.x < -h.x ? -h.x : p.x > h.x ? h.x : p.x, p.y < -h.y ? -h.y : p.y > h.y ? h.y : p.y,
+                         p.z < -h.z ? -h.z : p.z > h.z ? h.z : p.z);
+    if (shape->type == STN_SHAPE_CYLINDER) {
+        double away = sqrt(p.x * p.x + p.y * p.y);
+        scale = away > shape->radius ? shape->radius / away : 1.0;
+        near.x = scale * p.x;
+        near.y = scale * p.y;
+    }
+    return stn_mat3_apply(&s->pose->rotation, stn_vec3_sub(p, near));
 }
 
-/// Most neighbours that are apart are so along the line between their middles, or that from a box to the other's
-/// middle.
+/// Most neighbours that are apart are so along the line to the middle of one from what is nearest to it of the other.
 static bool are_plainly_apart(const solid *a, const solid *b) {
-    bool box_a = a->shape != NULL && a->shape->type == STN_SHAPE_BOX,
-         box_b = b->shape != NULL && b->shape->type == STN_SHAPE_BOX;
-    stn_vec3 middle_a = middle_of(a), middle_b = middle_of(b), lines[3] = {stn_vec3_sub(middle_b, middle_a)};
-    int32_t count = 1;
-    if (box_a) {
-        lines[count++] = from_box(a, middle_b);
-    }
-    if (box_b) {
-        lines[count++] = stn_vec3_neg(from_box(b, middle_a));
-    }
-    for (int32_t i = count - 1; i >= 0; i--) {
+    stn_vec3 lines[2] = {from_solid(a, middle_of(b)), stn_vec3_neg(from_solid(b, middle_of(a)))};
+    for (int32_t i = 0; i < 2; i++) {
         double length2 = stn_vec3_dot(lines[i], lines[i]);
         if (length2 > 0.0 && gap(a, b, stn_vec3_scale(1.0 / sqrt(length2), lines[i])) > 0.0) {
             return true;
@@ -310,16 +315,54 @@ static double size_of(const stn_shape *s) {
 
 enum { CLAIMS = 16 };
 
+enum { DIRECTIONS = CLAIMS + 12, FIRST_DIRECTIONS = 4 }; // that are kept; that parts are tried along
+
 /// A shape against the triangles of a surface, in the mesh's frame.
 typedef struct surface_look {
     const stn_mesh *mesh;
     solid body;
     overlap_claim claim; // with the normals below
     int32_t count;
-    stn_vec3 normal[CLAIMS + 6]; // claimed, from the body into the surface; then the axes of the body
-    double reach[CLAIMS + 6];    // of the body along them
+    stn_vec3 normal[DIRECTIONS]; // claimed, from the body into the surface; the axes of the body; what parted others
+    double reach[DIRECTIONS];    // of the body along them
     double touching, deepest;
 } surface_look;
+
+/// Direction i to the front: what comes next often comes out the same way.
+static void prefer(surface_look *look, int32_t i) {
+    stn_vec3 n = look->normal[i];
+    double reach = look->reach[i];
+    look->normal[i] = look->normal[0];
+    look->reach[i] = look->reach[0];
+    look->normal[0] = n;
+    look->reach[0] = reach;
+}
+
+/// Does the whole part of the surface come out of the body along one direction?
+static bool comes_out(void *user, const stn_mesh_part *part) {
+    surface_look *look = user;
+    for (int32_t i = 0; i < look->count && i < FIRST_DIRECTIONS; i++) {
+        stn_vec3 n = look->normal[i];
+        if (look->reach[i] - stn_vec3_dot(n, part->centre) + stn_mesh_part_reach(part, n) <= look->deepest) {
+            prefer(look, i);
+            return true;
+        }
+    }
+    stn_vec3 line = from_solid(&look->body, part->centre);
+    double length2 = stn_vec3_dot(line, line);
+    if (!(length2 > 0.0)) {
+        return false;
+    }
+    stn_vec3 n = stn_vec3_scale(1.0 / sqrt(length2), line);
+    double along = stn_vec3_dot(n, look->body.pose->position) + reach(&look->body, n);
+    if (!(along - stn_vec3_dot(n, part->centre) + stn_mesh_part_reach(part, n) <= look->deepest)) {
+        return false;
+    }
+    int32_t at = look->count < DIRECTIONS ? look->count++ : DIRECTIONS - 1;
+    look->normal[at] = n;
+    look->reach[at] = along;
+    return true;
+}
 
 static bool visit(void *user, int32_t triangle) {
     surface_look *look = user;
@@ -330,12 +373,12 @@ static bool visit(void *user, int32_t triangle) {
     }
     for (int32_t i = 0; i < look->count; i++) {
         stn_vec3 n = look->normal[i];
-        double reach = look->reach[i], low = fmin(stn_vec3_dot(n, t.corner[0]), stn_vec3_dot(n, t.corner[1]));
-        if (reach - fmin(low, stn_vec3_dot(n, t.corner[2])) <= look->deepest) {
-            look->normal[i] = look->normal[0]; // the next triangle often comes out the same way
-            look->reach[i] = look->reach[0];
-            look->normal[0] = n;
-            look->reach[0] = reach;
+        double low = stn_vec3_dot(n, t.corner[0]), second = stn_vec3_dot(n, t.corner[1]),
+               third = stn_vec3_dot(n, t.corner[2]);
+        low = second < low ? second : low;
+        low = third < low ? third : low;
+        if (look->reach[i] - low <= look->deepest) {
+            prefer(look, i);
             return true;
         }
     }
@@ -383,7 +426,7 @@ static double surface_overlap(posed_shape body, posed_shape surface, const overl
     }
     double proved = look.deepest;
     stn_aabb box = stn_shape_aabb(body.shape, &pose, 0.0);
-    stn_mesh_visit(mesh, &box, visit, &look);
+    stn_mesh_visit_parts(mesh, &box, comes_out, visit, &look);
     stn_vec3 middle = middle_of(&look.body);
     stn_mesh_point at;
     if (look.deepest <= proved && !(claim->depth > 0.0) && is_inside(surface.shape, middle) &&

@@ -202,7 +202,7 @@ static stn_status prepare(void *self, const stn_model *model, void **prepared, s
             continue;
         }
         stn_status status = stn_mesh_prepare(g->shape.mesh, err);
-        if (status == STN_OK && stn_mesh_across(g->shape.mesh) == NULL) {
+        if (status == STN_OK && stn_mesh_bends(g->shape.mesh) == NULL) { // and with it stn_mesh_across
             status = stn_fail(err, STN_ERR_MEMORY, "out of memory for the edges of a mesh");
         }
         if (status != STN_OK) {
