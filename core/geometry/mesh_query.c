@@ -351,6 +351,33 @@ static uint8_t bend_of(const stn_mesh *mesh, const int32_t *across, int32_t id) 
     return flags | (gentle ? STN_BEND_GENTLE : 0);
 }
 
+static bool is_ridge(const int32_t *across, const uint8_t *flags, int32_t edge) {
+    int32_t other = across[edge], first = other >= 0 && other < edge ? other : edge;
+    return (flags[first / 3] >> first % 3 & STN_BEND_RIDGE) != 0;
+}
+
+/// Of the corner that an edge leaves, once the ridges are known: goes round it one way, at a border also the other way.
+static bool is_peak(const int32_t *across, const uint8_t *flags, int32_t edge) {
+    int32_t at = edge;
+    bool ridge = false;
+    do {
+        int32_t into = at / 3 * 3 + (at + 2) % 3;
+        ridge = ridge || is_ridge(across, flags, at) || is_ridge(across, flags, into);
+        at = across[into];
+        if (at >= 0 && at / 3 < edge / 3) {
+            return false;
+        }
+    } while (at >= 0 && at != edge);
+    at = at < 0 ? across[edge] : -1;
+    while (at >= 0) {
+        if (at / 3 < edge / 3) {
+            return false;
+        }
+        at = across[at / 3 * 3 + (at + 1) % 3];
+    }
+    return ridge;
+}
+
 /// Writes the looks of a node's children; those of all later nodes are known.
 static void look_together(const stn_mesh *mesh, const mesh_tree *tree, const mesh_bend *bend, int32_t node) {
     for (int32_t lane = 0; lane < LANES; lane++) {
@@ -407,6 +434,9 @@ static mesh_bend *make_bend(const stn_mesh *mesh, stn_context *context) {
     }
     for (int32_t i = 0; i < mesh->triangle_count; i++) {
         bend->flags[i] = bend_of(mesh, across, i);
+    }
+    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        bend->flags[i / 3] |= (uint8_t)(is_peak(across, bend->flags, i) ? STN_BEND_PEAK << i % 3 : 0);
     }
     for (int32_t node = tree->node_count - 1; node >= 0; node--) {
         look_together(mesh, tree, bend, node);

@@ -23,9 +23,10 @@ STN_API const int32_t *stn_mesh_across(const stn_mesh *mesh);
 
 /// How the surface bends at each triangle (triangle_count): STN_BEND_GENTLE when it has three neighbours that look within
 /// 15 degrees of where it looks, and none of the four is a needle; STN_BEND_RIDGE << k when edge k is a border, or is
-/// convex (but for rounding) and the other triangle there has a higher number. Made at the first call and kept with the
+/// convex (but for rounding) and the other triangle there has a higher number; STN_BEND_PEAK << k when a ridge ends at
+/// corner k and no triangle around it has a lower number. Made at the first call and kept with the
 /// mesh, with what parts know of it, up to 25 bytes a triangle; NULL without memory.
-enum { STN_BEND_RIDGE = 1, STN_BEND_GENTLE = 8 };
+enum { STN_BEND_RIDGE = 1, STN_BEND_GENTLE = 8, STN_BEND_PEAK = 16 };
 STN_API const uint8_t *stn_mesh_bends(const stn_mesh *mesh);
 
 /// Which tetrahedra share a face. across[4 t + k] is the tetrahedron behind that face of tetrahedron t which is

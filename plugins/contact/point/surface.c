@@ -176,7 +176,8 @@ static bool is_over(const surface *s, const facet *f, const witness *w) {
         if (!(beyond > 0.0)) {
             continue;
         }
-        if (!(w->phi < 0.0) || other < 0) {
+        bool gentle = (s->bends[f->id] & STN_BEND_GENTLE) != 0; // then half the angle is at most 7.5 degrees
+        if (!(w->phi < 0.0) || other < 0 || (gentle && beyond > -0.14 * w->phi)) {
             return false;
         }
         stn_vec3 n = surface_normal(s, other / 3);
@@ -206,6 +207,17 @@ static bool is_before(const surface *s, const facet *f, const witness *w) {
     }
     if (s->filled) {
         return !is_under(s, w->a, 1e-9 * s->size);
+    }
+    // mostly the body holds a point of the triangle, a little further in than the corner or rim that is lowest
+    stn_vec3 in = stn_vec3_sub(s->centre, w->b), q;
+    in = stn_vec3_mul_add(in, -stn_vec3_dot(in, f->normal), f->normal);
+    q = stn_vec3_mul_add(w->b, 1e-4 * s->size, stn_vec3_normalize_or(in, stn_vec3_zero()));
+    bool over = true;
+    for (int32_t k = 0; k < 3; k++) {
+        over = over && stn_vec3_dot(f->outward[k], stn_vec3_sub(q, f->corner[k])) <= 0.0;
+    }
+    if (over && surface_holds(s, q, -1e-6 * s->size)) {
+        return false;
     }
     stn_mesh_point at;
     bool below;
@@ -399,7 +411,9 @@ static bool visit(void *user, int32_t triangle) {
         if (s->bends[triangle] & STN_BEND_RIDGE << k) {
             surface_edge_points(s, &f, k);
         }
-        surface_vertex_points(s, &f, k);
+        if (s->bends[triangle] & STN_BEND_PEAK << k) {
+            surface_vertex_points(s, &f, k);
+        }
     }
     return true;
 }
