@@ -157,8 +157,15 @@ static stn_vec3 from_solid(const solid *s, stn_vec3 point) {
     } else {
         h.z = shape->half_length; // 0 for a sphere
     }
-    near = stn_vec3_make(p.x < -h.x ? -h.x : p.x > h.x ? h.x : p.x, p.y < -h.y ? -h.y : p.y > h.y ? h.y : p.y,
-                         p.z < -h.z ? -h.z : p.z > h.z ? h.z : p.z);
+    near = stn_vec3_make(p.x < -h.x  ? -h.x
+                         : p.x > h.x ? h.x
+                                     : p.x,
+                         p.y < -h.y  ? -h.y
+                         : p.y > h.y ? h.y
+                                     : p.y,
+                         p.z < -h.z  ? -h.z
+                         : p.z > h.z ? h.z
+                                     : p.z);
     if (shape->type == STN_SHAPE_CYLINDER) {
         double away = sqrt(p.x * p.x + p.y * p.y);
         scale = away > shape->radius ? shape->radius / away : 1.0;
@@ -445,8 +452,7 @@ static bool is_surface(const stn_shape *s) {
 static double half_space_overlap(posed_shape body, posed_shape half_space) {
     solid s = {.shape = body.shape, .pose = body.pose};
     stn_vec3 up = stn_mat3_column(&half_space.pose->rotation, 2);
-    return stn_vec3_dot(up, stn_vec3_sub(half_space.pose->position, body.pose->position)) +
-           reach(&s, stn_vec3_neg(up));
+    return stn_vec3_dot(up, stn_vec3_sub(half_space.pose->position, body.pose->position)) + reach(&s, stn_vec3_neg(up));
 }
 
 double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) {

@@ -326,8 +326,9 @@ static bool part_is_away(void *user, const stn_mesh_part *part) {
 }
 
 /// Is the triangle further below the body than the margin, where the surface bends so gently that it can have no point
-/// then? Along a direction m within 75 degrees of where it looks, and 90 of where its neighbours look: a point of the body that it, an edge of it or the
-/// wedge behind a concave edge has in contact lies against m of a point of the triangle, or within the margin of one.
+/// then? Along a direction m within 75 degrees of where it looks, and 90 of where its neighbours look: a point of the
+/// body that it, an edge of it or the wedge behind a concave edge has in contact lies against m of a point of the
+/// triangle, or within the margin of one.
 static bool is_away(const surface *s, int32_t triangle, const stn_vec3 corner[3]) {
     const double cosine2 = 0.07; // a little less than 75 degrees
     away_list *away = s->away;

@@ -37,19 +37,19 @@ typedef struct plane_points {
 enum { AWAY_MAX = 8, AWAY_FIRST = 4 }; // that are kept; that are tried
 typedef struct away_list {
     int32_t count;
-    bool fine;               // are triangles small beside the body?
-    double beyond;           // how far below is far enough [m]
-    stn_vec3 m[AWAY_MAX];    // unit, towards the body
-    double low[AWAY_MAX];    // of the body along m
+    bool fine;            // are triangles small beside the body?
+    double beyond;        // how far below is far enough [m]
+    stn_vec3 m[AWAY_MAX]; // unit, towards the body
+    double low[AWAY_MAX]; // of the body along m
 } away_list;
 
 typedef struct surface {
     const stn_mesh *mesh;
     const int32_t *across;
     const uint8_t *bends; // stn_mesh_bends
-    bool filled;   // without bottom: a height field
-    convex body;   // of a sphere or capsule its core
-    double radius; // of the body around its core
+    bool filled;          // without bottom: a height field
+    convex body;          // of a sphere or capsule its core
+    double radius;        // of the body around its core
     double margin;
     double size;     // that tolerances are measured by
     stn_vec3 centre; // of the body, no point of which is further from it than `reach`

@@ -208,8 +208,8 @@ static bool bracket(const edge *e, double slack, look *left, look *right) {
     return left->slope >= 0.0 && right->slope <= 0.0;
 }
 
-/// May s have its maximum within the arc, widened by the slack? Where one point of the body is lowest along both ends, s
-/// is a cosine of the angle: it has to rise from one end and to fall to the other.
+/// May s have its maximum within the arc, widened by the slack? Where one point of the body is lowest along both ends,
+/// s is a cosine of the angle: it has to rise from one end and to fall to the other.
 static bool may_peak(const edge *e, double slack) {
     const surface *s = e->surface;
     const facet *f = e->facet;

@@ -92,7 +92,7 @@ void surface_settle(const surface *s) {
 // body hangs across, it may not: then the triangle is held against the body as a convex shape of its own, and what it
 // overlaps by becomes a point. A triangle that most of the body has passed is not felt.
 
-enum { NORMALS = 32, FIRST_NORMALS = 4 }; // that are kept; that parts are tried along
+enum { NORMALS = 32, FIRST_NORMALS = 4 };     // that are kept; that parts are tried along
 static const uint32_t caught_code = 1U << 28; // feature of the body
 
 typedef struct caught {
