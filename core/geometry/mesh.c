@@ -93,6 +93,7 @@ stn_status mesh_wrap(stn_context *context, const stn_mesh *parts, stn_mesh **out
     atomic_init(&object->tree, NULL);
     atomic_init(&object->across, NULL);
     atomic_init(&object->across_faces, NULL);
+    atomic_init(&object->bend, NULL);
     object->face = *parts;
     object->face.polytope = polytope;
     object->face.bounds = stn_points_box(parts->vertices, parts->vertex_count);
@@ -190,6 +191,7 @@ void stn_mesh_release(const stn_mesh *mesh) {
         mesh_tree_destroy(atomic_load_explicit(&object->tree, memory_order_relaxed));
         stn_release(object->context, atomic_load_explicit(&object->across, memory_order_relaxed));
         stn_release(object->context, atomic_load_explicit(&object->across_faces, memory_order_relaxed));
+        mesh_bend_destroy(atomic_load_explicit(&object->bend, memory_order_relaxed));
         stn_release(object->context, (void *)mesh->vertices);
         stn_release(object->context, (void *)mesh->triangles);
         stn_release(object->context, (void *)mesh->tetrahedra);

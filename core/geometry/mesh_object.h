@@ -22,6 +22,10 @@ typedef struct mesh_tree mesh_tree;
 void mesh_tree_destroy(mesh_tree *tree);       ///< accepts NULL
 size_t mesh_tree_bytes(const mesh_tree *tree); ///< accepts NULL
 
+/// How the surface bends, and where parts of the tree look: mesh_query.c.
+typedef struct mesh_bend mesh_bend;
+void mesh_bend_destroy(mesh_bend *bend); ///< accepts NULL
+
 /// The object behind a stn_mesh, which is its first member and owns the arrays.
 typedef struct mesh_object {
     stn_mesh face;
@@ -29,6 +33,7 @@ typedef struct mesh_object {
     mesh_tree *_Atomic tree;       // NULL until a query asks for it; then it stays
     int32_t *_Atomic across;       // likewise: stn_mesh_across
     int32_t *_Atomic across_faces; // likewise: stn_mesh_across_faces
+    mesh_bend *_Atomic bend;       // likewise: stn_mesh_bends
     stn_context *context;
 } mesh_object;
 

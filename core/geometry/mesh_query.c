@@ -296,6 +296,178 @@ stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err) {
                     mesh->triangle_count);
 }
 
+// ------------------------------------------------------------------------------------------------ how surfaces bend
+// Which triangles bend gently from their neighbours, which edges are ridges, and for the children of each node of the
+// tree a cone that holds all of their normals.
+
+/// Where the triangles of a node's child look. A direction within acos(cosine) of the normal is within 75 degrees of
+/// each of theirs.
+typedef struct part_look {
+    float normal[3], cosine; // cosine > 1: some are not gentle, or they look too far apart
+} part_look;
+
+static const double gentle_bend = 0.26, gentle_angle = 1.3; // [rad] 15 and 75 degrees, but for rounding
+
+struct mesh_bend {
+    stn_context *context;
+    uint8_t *flags;   // (triangle_count) STN_BEND_...
+    part_look *looks; // (node_count x LANES)
+};
+
+void mesh_bend_destroy(mesh_bend *bend) {
+    if (bend != NULL) {
+        stn_release(bend->context, bend->flags);
+        stn_release(bend->context, bend->looks);
+        stn_release(bend->context, bend);
+    }
+}
+
+/// Unit normal; false: a needle has none.
+static bool look_of(const stn_mesh *mesh, int32_t id, stn_vec3 *normal) {
+    mesh_triangle t = triangle_of(mesh, id);
+    stn_vec3 a = stn_vec3_sub(t.b, t.a), b = stn_vec3_sub(t.c, t.a), n = stn_vec3_cross(a, b);
+    *normal = stn_vec3_normalize_or(n, n);
+    return stn_vec3_norm(n) > 1e-5 * (stn_vec3_dot(a, a) + stn_vec3_dot(b, b));
+}
+
+static uint8_t bend_of(const stn_mesh *mesh, const int32_t *across, int32_t id) {
+    mesh_triangle t = triangle_of(mesh, id);
+    const stn_vec3 corner[4] = {t.a, t.b, t.c, t.a};
+    stn_vec3 own, other;
+    bool gentle = look_of(mesh, id, &own);
+    uint8_t flags = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        int32_t edge = across[3 * (size_t)id + (size_t)k];
+        gentle = gentle && edge >= 0 && look_of(mesh, edge / 3, &other) && stn_vec3_dot(own, other) >= cos(gentle_bend);
+        bool ridge = edge < 0;
+        if (edge >= 0 && edge / 3 > id) { // where the far corner of the other one lies
+            stn_vec3 side = stn_vec3_sub(corner[k + 1], corner[k]), outward = stn_vec3_cross(side, own);
+            int32_t far = mesh->triangles[edge / 3 * 3 + (edge + 2) % 3];
+            stn_vec3 w = stn_vec3_sub(stn_vec3_at(mesh->vertices, far), corner[k]);
+            ridge = -stn_vec3_dot(own, w) * stn_vec3_norm(outward) > 1e-9 * fabs(stn_vec3_dot(outward, w));
+        }
+        flags |= (uint8_t)(ridge ? STN_BEND_RIDGE << k : 0);
+    }
+    return flags | (gentle ? STN_BEND_GENTLE : 0);
+}
+
+static bool is_ridge(const int32_t *across, const uint8_t *flags, int32_t edge) {
+    int32_t other = across[edge], first = other >= 0 && other < edge ? other : edge;
+    return (flags[first / 3] >> first % 3 & STN_BEND_RIDGE) != 0;
+}
+
+/// Of the corner that an edge leaves, once the ridges are known: goes round it one way, at a border also the other way.
+static bool is_peak(const int32_t *across, const uint8_t *flags, int32_t edge) {
+    int32_t at = edge;
+    bool ridge = false;
+    do {
+        int32_t into = at / 3 * 3 + (at + 2) % 3;
+        ridge = ridge || is_ridge(across, flags, at) || is_ridge(across, flags, into);
+        at = across[into];
+        if (at >= 0 && at / 3 < edge / 3) {
+            return false;
+        }
+    } while (at >= 0 && at != edge);
+    at = at < 0 ? across[edge] : -1;
+    while (at >= 0) {
+        if (at / 3 < edge / 3) {
+            return false;
+        }
+        at = across[at / 3 * 3 + (at + 1) % 3];
+    }
+    return ridge;
+}
+
+/// Writes the looks of a node's children; those of all later nodes are known.
+static void look_together(const stn_mesh *mesh, const mesh_tree *tree, const mesh_bend *bend, int32_t node) {
+    for (int32_t lane = 0; lane < LANES; lane++) {
+        part_look *look = &bend->looks[LANES * (size_t)node + (size_t)lane];
+        int32_t child = tree->nodes[node].child[lane];
+        *look = (part_look){.cosine = 2.0F};
+        if (tree->nodes[node].lower[0][lane] > tree->nodes[node].upper[0][lane]) { // no child
+            *look = (part_look){.cosine = -2.0F};
+            continue;
+        }
+        if (child < 0) {
+            stn_vec3 n;
+            int32_t id = ~child;
+            if (look_of(mesh, id, &n) && (bend->flags[id] & STN_BEND_GENTLE)) {
+                *look = (part_look){{(float)n.x, (float)n.y, (float)n.z}, (float)cos(gentle_angle)};
+            }
+            continue;
+        }
+        const part_look *below = &bend->looks[LANES * (size_t)child];
+        stn_vec3 sum = stn_vec3_zero(), n;
+        double least = gentle_angle;
+        for (int32_t k = 0; k < LANES; k++) {
+            sum = stn_vec3_add(sum, stn_vec3_make(below[k].normal[0], below[k].normal[1], below[k].normal[2]));
+        }
+        n = stn_vec3_normalize_or(sum, stn_vec3_zero());
+        for (int32_t k = 0; k < LANES; k++) {
+            stn_vec3 other = {below[k].normal[0], below[k].normal[1], below[k].normal[2]};
+            double cosine = below[k].cosine;
+            if (cosine > -1.0) { // within this angle of the child's look
+                double within = cosine <= 1.0 ? acos(cosine) : -1.0;
+                least = fmin(least, within - acos(fmin(stn_vec3_dot(n, other), 1.0)) - 1e-3);
+            }
+        }
+        if (least > 0.0) {
+            *look = (part_look){{(float)n.x, (float)n.y, (float)n.z}, (float)cos(least)};
+        }
+    }
+}
+
+static mesh_bend *make_bend(const stn_mesh *mesh, stn_context *context) {
+    const int32_t *across = stn_mesh_across(mesh);
+    const mesh_tree *tree = mesh_tree_of(mesh);
+    mesh_bend *bend = stn_allocate(context, 1, sizeof *bend);
+    if (bend == NULL || across == NULL || tree == NULL) {
+        stn_release(context, bend);
+        return NULL;
+    }
+    *bend = (mesh_bend){.context = context,
+                        .flags = stn_allocate(context, (size_t)mesh->triangle_count, sizeof *bend->flags),
+                        .looks = stn_allocate(context, LANES * (size_t)tree->node_count, sizeof *bend->looks)};
+    if (bend->flags == NULL || bend->looks == NULL) {
+        mesh_bend_destroy(bend);
+        return NULL;
+    }
+    for (int32_t i = 0; i < mesh->triangle_count; i++) {
+        bend->flags[i] = bend_of(mesh, across, i);
+    }
+    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        bend->flags[i / 3] |= (uint8_t)(is_peak(across, bend->flags, i) ? STN_BEND_PEAK << i % 3 : 0);
+    }
+    for (int32_t node = tree->node_count - 1; node >= 0; node--) {
+        look_together(mesh, tree, bend, node);
+    }
+    return bend;
+}
+
+const uint8_t *stn_mesh_bends(const stn_mesh *mesh) {
+    mesh_object *object = (mesh_object *)mesh;
+    mesh_bend *bend = atomic_load_explicit(&object->bend, memory_order_acquire);
+    if (bend == NULL) {
+        mesh_bend *made = make_bend(mesh, object->context);
+        bend = made;
+        if (made != NULL) {
+            mesh_bend *first = NULL;
+            if (!atomic_compare_exchange_strong_explicit(&object->bend, &first, made, memory_order_acq_rel,
+                                                         memory_order_acquire)) {
+                mesh_bend_destroy(made); // another thread was first
+                bend = first;
+            }
+        }
+    }
+    return bend != NULL ? bend->flags : NULL;
+}
+
+/// NULL before anybody asked how the surface bends.
+static const part_look *mesh_looks(const stn_mesh *mesh) {
+    mesh_bend *bend = atomic_load_explicit(&((mesh_object *)mesh)->bend, memory_order_acquire);
+    return bend != NULL ? bend->looks : NULL;
+}
+
 // ---------------------------------------------------------------------------------------- cells of height fields
 
 /// Shares of a cell by which ranges are wider than computed, so that rounding loses no cell.
@@ -354,6 +526,8 @@ static bool range_meets(double a, double b, double c, double low, double high) {
 typedef struct box_query {
     const stn_mesh *mesh;
     const stn_aabb *box;
+    stn_part_filter filter; // NULL: none
+    const part_look *looks; // NULL: not known
     stn_triangle_visitor visit;
     void *user;
 } box_query;
@@ -380,24 +554,58 @@ static bool visit_cells(const box_query *q) {
     return true;
 }
 
+/// A child of a node as a part of the mesh.
+static stn_mesh_part part_of(const mesh_tree *tree, int32_t node, int32_t lane, const part_look *looks) {
+    const tree_node *n = &tree->nodes[node];
+    const double to_half = 0.5 / tree->scale; // exact
+    double middle[3], half[3];
+    for (int32_t axis = 0; axis < 3; axis++) {
+        middle[axis] = to_half * ((double)n->lower[axis][lane] + (double)n->upper[axis][lane]);
+        half[axis] = to_half * ((double)n->upper[axis][lane] - (double)n->lower[axis][lane]);
+    }
+    stn_mesh_part part = {.centre = stn_vec3_add(tree->centre, stn_vec3_make(middle[0], middle[1], middle[2])),
+                          .half = {half[0], half[1], half[2]},
+                          .cosine = 2.0};
+    if (looks != NULL) {
+        const part_look *look = &looks[LANES * (size_t)node + (size_t)lane];
+        part.look = stn_vec3_make(look->normal[0], look->normal[1], look->normal[2]);
+        part.cosine = look->cosine;
+    }
+    return part;
+}
+
 static bool visit_tree(const box_query *q, const mesh_tree *tree) {
     // the box in the tree's units, cut off just outside of it: far values stay finite, infinite ones become so
     stn_vec3 low = tree_local(tree, q->box->lower), high = tree_local(tree, q->box->upper);
     const double l[3] = {low.x, low.y, low.z}, h[3] = {high.x, high.y, high.z};
-    lanes lower[3], upper[3];
+    lanes lower[3], upper[3], wide[3];
     for (int32_t axis = 0; axis < 3; axis++) {
         lower[axis] = lanes_of((float)fmin(fmax(l[axis], -2.0), 2.0));
         upper[axis] = lanes_of((float)fmin(fmax(h[axis], -2.0), 2.0));
+        wide[axis] = 0.5F * (upper[axis] - lower[axis]);
     }
     int32_t stack[TREE_STACK], count = 0;
     stack[count++] = 0;
     while (count > 0) {
-        const tree_node *node = &tree->nodes[stack[--count]];
+        int32_t id = stack[--count];
+        const tree_node *node = &tree->nodes[id];
         lane_mask mask = (node->lower[0] <= upper[0]) & (lower[0] <= node->upper[0]);
         mask &= (node->lower[1] <= upper[1]) & (lower[1] <= node->upper[1]);
         mask &= (node->lower[2] <= upper[2]) & (lower[2] <= node->upper[2]);
+        lane_mask small = {0};
+        if (q->filter != NULL) {
+            small = (node->upper[0] - node->lower[0] <= wide[0]) & (node->upper[1] - node->lower[1] <= wide[1]) &
+                    (node->upper[2] - node->lower[2] <= wide[2]);
+        }
         for (int32_t k = 0; k < LANES; k++) {
             if (mask[k] && node->child[k] >= 0) {
+                // larger ones are worth no question
+                if (small[k]) {
+                    const stn_mesh_part part = part_of(tree, id, k, q->looks);
+                    if (q->filter(q->user, &part)) {
+                        continue;
+                    }
+                }
                 stack[count++] = node->child[k];
             } else if (mask[k] && !visit_triangle(q, ~node->child[k])) {
                 return false;
@@ -407,16 +615,75 @@ static bool visit_tree(const box_query *q, const mesh_tree *tree) {
     return true;
 }
 
+enum { MOST_CELLS = 1024, CELL_WORDS = 2 * MOST_CELLS / 64 };
+
+/// Triangles of the cells under a box, by their order, that no part was left out with.
+typedef struct cell_marks {
+    const box_query *query;
+    stn_grid_cells cells;
+    uint64_t words[CELL_WORDS];
+} cell_marks;
+
+static bool mark_triangle(void *user, int32_t id) {
+    cell_marks *m = user;
+    int32_t across = m->query->mesh->grid.columns - 1, row = id / 2 / across, column = id / 2 % across;
+    if (row >= m->cells.row_start && row < m->cells.row_end && column >= m->cells.column_start &&
+        column < m->cells.column_end) {
+        int32_t width = m->cells.column_end - m->cells.column_start;
+        int32_t at = 2 * ((row - m->cells.row_start) * width + column - m->cells.column_start) + id % 2;
+        m->words[at / 64] |= (uint64_t)1 << at % 64;
+    }
+    return true;
+}
+
+static bool filter_cells(void *user, const stn_mesh_part *part) {
+    const cell_marks *m = user;
+    return m->query->filter(m->query->user, part);
+}
+
+/// Cells in their order, of which the tree leaves parts out; all of them where they are few, or very many.
+static bool visit_filtered_cells(const box_query *q, const mesh_tree *tree) {
+    enum { FEW_CELLS = 16 };
+    cell_marks m = {.query = q, .cells = stn_grid_cells_under(q->mesh, q->box)};
+    int32_t width = m.cells.column_end - m.cells.column_start, rows = m.cells.row_end - m.cells.row_start;
+    if (width > MOST_CELLS || rows > MOST_CELLS || width * rows > MOST_CELLS || width * rows <= FEW_CELLS) {
+        return visit_cells(q);
+    }
+    box_query marking = *q;
+    marking.filter = filter_cells;
+    marking.visit = mark_triangle;
+    marking.user = &m;
+    visit_tree(&marking, tree);
+    for (int32_t i = 0; i < CELL_WORDS; i++) {
+        for (uint64_t word = m.words[i]; word != 0; word &= word - 1) {
+            int32_t at = 64 * i + __builtin_ctzll(word), row = m.cells.row_start + at / 2 / width;
+            int32_t column = m.cells.column_start + at / 2 % width;
+            if (!q->visit(q->user, 2 * (row * (q->mesh->grid.columns - 1) + column) + at % 2)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user) {
+    return stn_mesh_visit_parts(mesh, box, NULL, visit, user);
+}
+
+bool stn_mesh_visit_parts(const stn_mesh *mesh, const stn_aabb *box, stn_part_filter filter, stn_triangle_visitor visit,
+                          void *user) {
     bool meets = box->lower.x <= box->upper.x && box->lower.y <= box->upper.y && box->lower.z <= box->upper.z;
     if (!meets) {
         return true; // empty, or not a number
     }
-    const box_query q = {mesh, box, visit, user};
-    if (mesh->grid.rows > 0) {
+    const box_query q = {mesh, box, filter, filter != NULL ? mesh_looks(mesh) : NULL, visit, user};
+    if (mesh->grid.rows > 0 && filter == NULL) {
         return visit_cells(&q);
     }
     const mesh_tree *tree = mesh_tree_of(mesh);
+    if (mesh->grid.rows > 0) {
+        return tree != NULL ? visit_filtered_cells(&q, tree) : visit_cells(&q);
+    }
     if (tree != NULL) {
         return visit_tree(&q, tree);
     }

@@ -41,8 +41,33 @@ static stn_vec3 least(const solid *a, const solid *b, stn_vec3 n) {
     return stn_vec3_sub(support(b, stn_vec3_neg(n)), support(a, n));
 }
 
+/// How far a solid extends from its pose's position, along a unit direction.
+static double reach(const solid *s, stn_vec3 n) {
+    const stn_shape *shape = s->shape;
+    if (shape->type == STN_SHAPE_SPHERE) {
+        return shape->radius;
+    }
+    stn_vec3 d = stn_mat3_apply_transposed(&s->pose->rotation, n), h = shape->half_extents;
+    switch (shape->type) {
+    case STN_SHAPE_BOX:
+        return fabs(d.x) * h.x + fabs(d.y) * h.y + fabs(d.z) * h.z;
+    case STN_SHAPE_CAPSULE:
+        return fabs(d.z) * shape->half_length + shape->radius;
+    case STN_SHAPE_CYLINDER:
+        return fabs(d.z) * shape->half_length + shape->radius * sqrt(d.x * d.x + d.y * d.y);
+    case STN_SHAPE_ELLIPSOID:
+        return stn_vec3_norm(stn_vec3_make(d.x * h.x, d.y * h.y, d.z * h.z));
+    default:
+        return stn_vec3_dot(d, stn_shape_support(shape, d));
+    }
+}
+
 static double gap(const solid *a, const solid *b, stn_vec3 n) {
-    return stn_vec3_dot(n, least(a, b, n));
+    if (a->shape == NULL || b->shape == NULL) {
+        return stn_vec3_dot(n, least(a, b, n));
+    }
+    stn_vec3 between = stn_vec3_sub(b->pose->position, a->pose->position);
+    return stn_vec3_dot(n, between) - reach(a, n) - reach(b, stn_vec3_neg(n));
 }
 
 // ---------------------------------------------------------------------------------------------------- separation
@@ -119,9 +144,55 @@ static bool nearest_face(stn_vec3 *w, int32_t *count, stn_vec3 *v) {
     return !holds;
 }
 
+/// To a point from what is nearest to it of a solid, or of its middle where that is not easily told; zero inside.
+static stn_vec3 from_solid(const solid *s, stn_vec3 point) {
+    const stn_shape *shape = s->shape;
+    if (shape == NULL || shape->mesh != NULL || shape->type == STN_SHAPE_ELLIPSOID) {
+        return stn_vec3_sub(point, middle_of(s));
+    }
+    stn_vec3 p = stn_mat3_apply_transposed(&s->pose->rotation, stn_vec3_sub(point, s->pose->position)), h = {0}, near;
+    double scale = 1.0;
+    if (shape->type == STN_SHAPE_BOX) {
+        h = shape->half_extents;
+    } else {
+        h.z = shape->half_length; // 0 for a sphere
+    }
+    near = stn_vec3_make(p.x < -h.x  ? -h.x
+                         : p.x > h.x ? h.x
+                                     : p.x,
+                         p.y < -h.y  ? -h.y
+                         : p.y > h.y ? h.y
+                                     : p.y,
+                         p.z < -h.z  ? -h.z
+                         : p.z > h.z ? h.z
+                                     : p.z);
+    if (shape->type == STN_SHAPE_CYLINDER) {
+        double away = sqrt(p.x * p.x + p.y * p.y);
+        scale = away > shape->radius ? shape->radius / away : 1.0;
+        near.x = scale * p.x;
+        near.y = scale * p.y;
+    }
+    return stn_mat3_apply(&s->pose->rotation, stn_vec3_sub(p, near));
+}
+
+/// Most neighbours that are apart are so along the line to the middle of one from what is nearest to it of the other.
+static bool are_plainly_apart(const solid *a, const solid *b) {
+    stn_vec3 lines[2] = {from_solid(a, middle_of(b)), stn_vec3_neg(from_solid(b, middle_of(a)))};
+    for (int32_t i = 0; i < 2; i++) {
+        double length2 = stn_vec3_dot(lines[i], lines[i]);
+        if (length2 > 0.0 && gap(a, b, stn_vec3_scale(1.0 / sqrt(length2), lines[i])) > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Is there a direction that separates them, or do they touch within `touching`?
 static bool are_apart(const solid *a, const solid *b, double touching) {
     enum { MOST_STEPS = 100 };
+    if (are_plainly_apart(a, b)) {
+        return true;
+    }
     stn_vec3 w[4] = {stn_vec3_sub(middle_of(b), middle_of(a))}, v = w[0];
     w[0] = v = least(a, b, stn_vec3_dot(v, v) > 0.0 ? v : stn_vec3_make(1.0, 0.0, 0.0));
     int32_t count = 1;
@@ -251,16 +322,54 @@ static double size_of(const stn_shape *s) {
 
 enum { CLAIMS = 16 };
 
+enum { DIRECTIONS = CLAIMS + 12, FIRST_DIRECTIONS = 4 }; // that are kept; that parts are tried along
+
 /// A shape against the triangles of a surface, in the mesh's frame.
 typedef struct surface_look {
     const stn_mesh *mesh;
     solid body;
     overlap_claim claim; // with the normals below
     int32_t count;
-    stn_vec3 normal[CLAIMS + 6]; // claimed, from the body into the surface; then the axes of the body
-    double reach[CLAIMS + 6];    // of the body along them
+    stn_vec3 normal[DIRECTIONS]; // claimed, from the body into the surface; the axes of the body; what parted others
+    double reach[DIRECTIONS];    // of the body along them
     double touching, deepest;
 } surface_look;
+
+/// Direction i to the front: what comes next often comes out the same way.
+static void prefer(surface_look *look, int32_t i) {
+    stn_vec3 n = look->normal[i];
+    double reach = look->reach[i];
+    look->normal[i] = look->normal[0];
+    look->reach[i] = look->reach[0];
+    look->normal[0] = n;
+    look->reach[0] = reach;
+}
+
+/// Does the whole part of the surface come out of the body along one direction?
+static bool comes_out(void *user, const stn_mesh_part *part) {
+    surface_look *look = user;
+    for (int32_t i = 0; i < look->count && i < FIRST_DIRECTIONS; i++) {
+        stn_vec3 n = look->normal[i];
+        if (look->reach[i] - stn_vec3_dot(n, part->centre) + stn_mesh_part_reach(part, n) <= look->deepest) {
+            prefer(look, i);
+            return true;
+        }
+    }
+    stn_vec3 line = from_solid(&look->body, part->centre);
+    double length2 = stn_vec3_dot(line, line);
+    if (!(length2 > 0.0)) {
+        return false;
+    }
+    stn_vec3 n = stn_vec3_scale(1.0 / sqrt(length2), line);
+    double along = stn_vec3_dot(n, look->body.pose->position) + reach(&look->body, n);
+    if (!(along - stn_vec3_dot(n, part->centre) + stn_mesh_part_reach(part, n) <= look->deepest)) {
+        return false;
+    }
+    int32_t at = look->count < DIRECTIONS ? look->count++ : DIRECTIONS - 1;
+    look->normal[at] = n;
+    look->reach[at] = along;
+    return true;
+}
 
 static bool visit(void *user, int32_t triangle) {
     surface_look *look = user;
@@ -271,12 +380,12 @@ static bool visit(void *user, int32_t triangle) {
     }
     for (int32_t i = 0; i < look->count; i++) {
         stn_vec3 n = look->normal[i];
-        double reach = look->reach[i], low = fmin(stn_vec3_dot(n, t.corner[0]), stn_vec3_dot(n, t.corner[1]));
-        if (reach - fmin(low, stn_vec3_dot(n, t.corner[2])) <= look->deepest) {
-            look->normal[i] = look->normal[0]; // the next triangle often comes out the same way
-            look->reach[i] = look->reach[0];
-            look->normal[0] = n;
-            look->reach[0] = reach;
+        double low = stn_vec3_dot(n, t.corner[0]), second = stn_vec3_dot(n, t.corner[1]),
+               third = stn_vec3_dot(n, t.corner[2]);
+        low = second < low ? second : low;
+        low = third < low ? third : low;
+        if (look->reach[i] - low <= look->deepest) {
+            prefer(look, i);
             return true;
         }
     }
@@ -324,7 +433,7 @@ static double surface_overlap(posed_shape body, posed_shape surface, const overl
     }
     double proved = look.deepest;
     stn_aabb box = stn_shape_aabb(body.shape, &pose, 0.0);
-    stn_mesh_visit(mesh, &box, visit, &look);
+    stn_mesh_visit_parts(mesh, &box, comes_out, visit, &look);
     stn_vec3 middle = middle_of(&look.body);
     stn_mesh_point at;
     if (look.deepest <= proved && !(claim->depth > 0.0) && is_inside(surface.shape, middle) &&
@@ -342,8 +451,8 @@ static bool is_surface(const stn_shape *s) {
 
 static double half_space_overlap(posed_shape body, posed_shape half_space) {
     solid s = {.shape = body.shape, .pose = body.pose};
-    stn_vec3 up = stn_mat3_column(&half_space.pose->rotation, 2), lowest = support(&s, stn_vec3_neg(up));
-    return stn_vec3_dot(up, stn_vec3_sub(half_space.pose->position, lowest));
+    stn_vec3 up = stn_mat3_column(&half_space.pose->rotation, 2);
+    return stn_vec3_dot(up, stn_vec3_sub(half_space.pose->position, body.pose->position)) + reach(&s, stn_vec3_neg(up));
 }
 
 double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) {
@@ -355,19 +464,21 @@ double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) 
     if (surface_a || surface_b) {
         return surface_a ? surface_overlap(b, a, claim, -1.0) : surface_overlap(a, b, claim, 1.0);
     }
-    double touching = 1e-9 * fmin(size_of(a.shape), size_of(b.shape));
+    double proved = fmax(claim->depth, 0.0) * (1.0 + 1e-6), depth;
     if (endless_a || endless_b) {
-        touching = 1e-9 * size_of(endless_a ? b.shape : a.shape);
-    }
-    double proved = fmax(claim->depth, 0.0) * (1.0 + 1e-6) + touching, depth;
-    if (endless_a || endless_b) {
+        proved += 1e-9 * size_of(endless_a ? b.shape : a.shape);
         depth = endless_a ? half_space_overlap(b, a) : half_space_overlap(a, b);
     } else {
         solid s = {.shape = a.shape, .pose = a.pose}, t = {.shape = b.shape, .pose = b.pose};
-        for (int32_t i = 0; i < claim->count; i++) {
-            if (-gap(&s, &t, claim->normal[i]) <= proved) {
-                return claim->depth;
-            }
+        double least = INFINITY, touching;
+        for (int32_t i = 0; i < claim->count && least > proved; i++) {
+            double here = -gap(&s, &t, claim->normal[i]);
+            least = here < least ? here : least;
+        }
+        touching = least > proved ? 1e-9 * fmin(size_of(a.shape), size_of(b.shape)) : 0.0;
+        proved += touching;
+        if (least <= proved) {
+            return claim->depth;
         }
         depth = search_depth(&s, &t, claim, touching, proved);
     }

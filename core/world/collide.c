@@ -2,8 +2,6 @@
 // Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the
 // law); the reach follows from the speeds that v_star (or a motor's command) and v0 promise, first bounded over whole
 // bodies, then exactly per contact.
-#include <string.h>
-
 #include "model/compiled.h"
 #include "world/clearance.h"
 #include "world/sleep.h"
@@ -256,7 +254,12 @@ void stn_step_describe_pair(const step_setup *setup, const state_view *state, co
     stn_pair_material *material = &pair->material;
     pair->pose_a = frame->geometry_pose[geometry[0]];
     pair->pose_b = frame->geometry_pose[geometry[1]];
-    stn_model_combine_surfaces(setup->model, setup->options.relaxation_rule, geometry[0], geometry[1], material);
+    if (setup->surface_kind_count > 0) {
+        int32_t row = setup->surface_kind[geometry[0]], column = setup->surface_kind[geometry[1]];
+        *material = setup->kind_material[row * setup->surface_kind_count + column];
+    } else {
+        stn_model_combine_surfaces(setup->model, setup->options.relaxation_rule, geometry[0], geometry[1], material);
+    }
     set_relaxation(material, frame->relaxation_time);
     switch (setup->options.contact_point) {
     case STN_CONTACT_POINT_STIFFNESS:
@@ -272,13 +275,13 @@ void stn_step_describe_pair(const step_setup *setup, const state_view *state, co
         break;
     }
     const stn_contact_ops *ops = setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+    stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
+    *now = *star = (stn_spatial){0};
     if (!STN_PLUGIN_HAS(ops, approach)) {
         return;
     }
     // what the pair's velocities promise: those of B against A about a point between the two
     const stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    stn_spatial *now = &pair->velocity, *star = &pair->free_velocity;
-    *now = *star = (stn_spatial){0};
     for (int32_t side = 0; side < 2; side++) {
         double sign = side == 0 ? -1.0 : 1.0;
         const stn_geometry *g = &setup->model->geometries[geometry[side]];
@@ -391,7 +394,6 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
-    memset(pairs, 0, (size_t)capacity * sizeof *pairs);
     const stn_contact_scene scene = stn_step_scene(setup, frame, s->services, frame->kinematics);
     for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
         int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = set->count;

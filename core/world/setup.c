@@ -233,6 +233,9 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
     if (status == STN_OK) {
         status = stn_setup_examine_pairs(setup, scratch, err);
     }
+    if (status == STN_OK) {
+        status = stn_setup_tabulate_materials(setup, err);
+    }
     stn_arena_destroy(scratch);
     return status;
 }
@@ -285,6 +288,7 @@ void stn_setup_release(step_setup *setup) {
         setup->collider_radius,  setup->collider_margin, setup->collider_worst, setup->body_parts,
         setup->kinematic_bodies, setup->kinematic_of,    setup->node_dof,       setup->node_tree,
         setup->tree_may_sleep,   setup->body_radius,
+        setup->surface_kind,     setup->kind_material,
     };
     for (int32_t i = 0; i < STN_COUNT(tables); i++) {
         stn_release(context, tables[i]);

@@ -61,16 +61,19 @@ typedef struct step_setup {
     double *collider_margin; // how far around it pairs are wanted, whatever the law
     stn_material
         *collider_worst; // largest mu, relaxation time that is set, dissipation, smallest stiffness of any pair with it
-    int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
-    int32_t kinematic_count;        // bodies that move as they are told
-    int32_t *kinematic_bodies;      // (kinematic_count) the bodies
-    int32_t *kinematic_of;          // (body_count) number of a kinematic body, -1: it is none
-    int32_t *node_dof, *node_tree;  // (node_count) first velocity and tree of each node
-    bool *tree_may_sleep;           // (tree_count); NULL: none may
-    double *body_radius;            // (body_count) about its origin, of what moves with it; NULL likewise [m]
-    double slip_tolerance;          // slip speed that static friction is counted by [m/s]
-    int32_t massless_link;          // a moving link without mass, which has no dynamics; -1: none
-    bool solver_chosen, law_chosen; // by the options, and of use with that solver; else they are the standard ones
+    int32_t *surface_kind;            // (geometry_count) what is alike in the material of any pair (pair_materials.c)
+    int32_t surface_kind_count;       // 0: there are too many for a table
+    stn_pair_material *kind_material; // (surface_kind_count x surface_kind_count) of a pair of kinds
+    int32_t *body_parts;              // (body_count) colliders that each body is composed of; a surface counts as two
+    int32_t kinematic_count;          // bodies that move as they are told
+    int32_t *kinematic_bodies;        // (kinematic_count) the bodies
+    int32_t *kinematic_of;            // (body_count) number of a kinematic body, -1: it is none
+    int32_t *node_dof, *node_tree;    // (node_count) first velocity and tree of each node
+    bool *tree_may_sleep;             // (tree_count); NULL: none may
+    double *body_radius;              // (body_count) about its origin, of what moves with it; NULL likewise [m]
+    double slip_tolerance;            // slip speed that static friction is counted by [m/s]
+    int32_t massless_link;            // a moving link without mass, which has no dynamics; -1: none
+    bool solver_chosen, law_chosen;   // by the options, and of use with that solver; else they are the standard ones
 } step_setup;
 
 /// A setup with its plugins, without a model. Errors: an option out of range, what a plugin says, STN_ERR_MEMORY.

@@ -111,6 +111,8 @@ stn_status stn_setup_describe_controller(step_setup *setup, const controller *c,
 // colliders.c: which geometries collide, and what their pairs are like
 stn_status stn_setup_choose_colliders(step_setup *setup, stn_arena *arena, stn_error *err);
 stn_status stn_setup_examine_pairs(step_setup *setup, stn_arena *arena, stn_error *err);
+/// pair_materials.c: the materials of all pairs of surfaces, where there are few kinds of them.
+stn_status stn_setup_tabulate_materials(step_setup *setup, stn_error *err);
 
 // state.c
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
@@ -259,7 +261,7 @@ void stn_overlap_measure(const stn_contact_set *set, overlap_batch *batch, int32
 /// Reports the deepest, and that of the pairs which are left without a contact in overlap.
 void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first);
 
-/// Poses and material of the pair whose geometries are set, without the margin.
+/// Poses, material and velocities of the pair whose geometries are set, without margin and reach.
 void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame,
                             stn_contact_pair *pair);
 

@@ -21,6 +21,14 @@ STN_API stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err);
 /// (3 x triangle_count), made at the first call and kept with the mesh, 12 bytes a triangle; NULL without memory.
 STN_API const int32_t *stn_mesh_across(const stn_mesh *mesh);
 
+/// How the surface bends at each triangle (triangle_count): STN_BEND_GENTLE when it has three neighbours that look
+/// within 15 degrees of where it looks, and none of the four is a needle; STN_BEND_RIDGE << k when edge k is a border,
+/// or is convex (but for rounding) and the other triangle there has a higher number; STN_BEND_PEAK << k when a ridge
+/// ends at corner k and no triangle around it has a lower number. Made at the first call and kept with the mesh, with
+/// what parts know of it, up to 25 bytes a triangle; NULL without memory.
+enum { STN_BEND_RIDGE = 1, STN_BEND_GENTLE = 8, STN_BEND_PEAK = 16 };
+STN_API const uint8_t *stn_mesh_bends(const stn_mesh *mesh);
+
 /// Which tetrahedra share a face. across[4 t + k] is the tetrahedron behind that face of tetrahedron t which is
 /// opposite to its corner k, -1 on the boundary. (4 x tetrahedron_count), made at the first call and kept with the
 /// mesh, 16 bytes a tetrahedron; NULL without memory, and for a surface.
@@ -41,6 +49,24 @@ typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
 /// Visits each triangle whose own box overlaps `box` (touching counts) once, in an order that the mesh alone decides.
 /// False when a visitor ended it.
 STN_API bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user);
+
+/// Some triangles of a mesh that lie together, in its frame.
+typedef struct stn_mesh_part {
+    stn_vec3 centre, half; // of the box around them [m]
+    /// A unit direction m with m . look >= cosine lies within 75 degrees of where each of them looks, and all are
+    /// gentle; cosine > 1: that is not so, or stn_mesh_bends was never asked.
+    stn_vec3 look;
+    double cosine;
+} stn_mesh_part;
+/// How far the box of a part extends from its centre along m.
+static inline double stn_mesh_part_reach(const stn_mesh_part *part, stn_vec3 m) {
+    return fabs(m.x) * part->half.x + fabs(m.y) * part->half.y + fabs(m.z) * part->half.z;
+}
+/// Called with a part; true leaves its triangles out.
+typedef bool (*stn_part_filter)(void *user, const stn_mesh_part *part);
+/// stn_mesh_visit, in the same order, without the triangles of parts that the filter leaves out.
+STN_API bool stn_mesh_visit_parts(const stn_mesh *mesh, const stn_aabb *box, stn_part_filter filter,
+                                  stn_triangle_visitor visit, void *user);
 
 /// Visits each triangle that comes within `radius` (may be infinite) of a point once, and some more that come near to
 /// it, through the tree. False when a visitor ended it.

@@ -95,7 +95,7 @@ void capsule_cylinder(posed a, posed b, double margin, manifold *out) {
     double distance = stn_vec3_norm(e);
     if (!(distance > 1e-11 * size)) {
         convex cylinder = {b.shape, stn_pose_identity()}, segment = {a.shape, x};
-        separation s = convex_penetration(&cylinder, &segment);
+        separation s = convex_penetration(&cylinder, &segment, NULL);
         double lean = stn_vec3_dot(g.u, s.normal); // the deeper end, unless the segment lies nearly across the normal
         t = lean > 1e-4 ? -g.l : lean < -1e-4 ? g.l : 0.0;
         distance = s.phi;

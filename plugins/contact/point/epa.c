@@ -51,16 +51,10 @@ static vertex furthest(const convex *a, const convex *b, stn_vec3 direction, stn
     return high >= low ? up : down;
 }
 
-/// A large tetrahedron: extremes along x, then off their line, then off their plane.
-static void first_tetrahedron(polytope *p, const convex *a, const convex *b) {
+/// The faces of the first four vertices.
+static void turn_out(polytope *p) {
     vertex *v = p->vertices;
-    v[0] = difference_support(a, b, stn_vec3_make(1.0, 0.0, 0.0));
-    v[1] = difference_support(a, b, stn_vec3_make(-1.0, 0.0, 0.0));
-    stn_vec3 line = stn_vec3_normalize_or(stn_vec3_sub(v[1].w, v[0].w), stn_vec3_make(1.0, 0.0, 0.0));
-    stn_mat3 frame = stn_contact_frame(line);
-    v[2] = furthest(a, b, stn_mat3_column(&frame, 0), v[0].w);
-    stn_vec3 n = stn_vec3_cross(line, stn_vec3_sub(v[2].w, v[0].w));
-    v[3] = furthest(a, b, stn_vec3_normalize_or(n, stn_mat3_column(&frame, 1)), v[0].w);
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(v[1].w, v[0].w), stn_vec3_sub(v[2].w, v[0].w));
     if (stn_vec3_dot(n, stn_vec3_sub(v[3].w, v[0].w)) > 0.0) { // corners 0, 1, 2 must be seen from outside
         vertex t = v[1];
         v[1] = v[2];
@@ -77,6 +71,37 @@ static void first_tetrahedron(polytope *p, const convex *a, const convex *b) {
         }
         set_plane(p, &p->faces[i]);
     }
+}
+
+/// Corners around the origin that do not lie nearly in one plane.
+static bool is_round_about(const simplex *s) {
+    if (s == NULL || s->count != 4) {
+        return false;
+    }
+    stn_vec3 at = s->corner[0].w, u = stn_vec3_sub(s->corner[1].w, at), v = stn_vec3_sub(s->corner[2].w, at),
+             w = stn_vec3_sub(s->corner[3].w, at);
+    double size = stn_vec3_norm(u) + stn_vec3_norm(v) + stn_vec3_norm(w);
+    return fabs(stn_vec3_dot(stn_vec3_cross(u, v), w)) > 1e-4 * size * size * size;
+}
+
+/// The corners that are given, or a large tetrahedron: extremes along x, then off their line, then off their plane.
+static void first_tetrahedron(polytope *p, const convex *a, const convex *b, const simplex *around) {
+    vertex *v = p->vertices;
+    if (is_round_about(around)) {
+        for (int32_t i = 0; i < 4; i++) {
+            v[i] = around->corner[i];
+        }
+        turn_out(p);
+        return;
+    }
+    v[0] = difference_support(a, b, stn_vec3_make(1.0, 0.0, 0.0));
+    v[1] = difference_support(a, b, stn_vec3_make(-1.0, 0.0, 0.0));
+    stn_vec3 line = stn_vec3_normalize_or(stn_vec3_sub(v[1].w, v[0].w), stn_vec3_make(1.0, 0.0, 0.0));
+    stn_mat3 frame = stn_contact_frame(line);
+    v[2] = furthest(a, b, stn_mat3_column(&frame, 0), v[0].w);
+    stn_vec3 n = stn_vec3_cross(line, stn_vec3_sub(v[2].w, v[0].w));
+    v[3] = furthest(a, b, stn_vec3_normalize_or(n, stn_mat3_column(&frame, 1)), v[0].w);
+    turn_out(p);
 }
 
 /// Replaces the faces that see the newest vertex by a cone from it over their horizon. False: the polytope is spoilt,
@@ -246,14 +271,14 @@ static separation turn_normal(const convex *a, const convex *b, stn_vec3 normal)
 /// meet, of an ellipsoid when they are so near that the normal can be refined. Where rounding spoils the polytope
 /// before (then the nearest face comes nearer again), or there are too many corners, the face where they met best so
 /// far is the answer, or the start of a search of its own.
-separation convex_penetration(const convex *a, const convex *b) {
+separation convex_penetration(const convex *a, const convex *b, const simplex *around) {
     polytope p;
     double size = pair_size(a->shape, b->shape), rounding = 1e-15 * (shape_size(a->shape) + shape_size(b->shape));
     bool round = is_round(a) || is_round(b), ellipsoid = is_ellipsoid(a) || is_ellipsoid(b);
     bool rim = a->shape->type == STN_SHAPE_CYLINDER || b->shape->type == STN_SHAPE_CYLINDER;
     double smallest = INFINITY, before = 0.0, goal = ellipsoid && !rim ? 1e-8 * size : 1e-13 * size;
     face best = {.normal = {0.0, 0.0, 1.0}};
-    first_tetrahedron(&p, a, b);
+    first_tetrahedron(&p, a, b, around);
     while (p.vertex_count < MOST_VERTICES && smallest > goal + rounding) {
         int32_t nearest = -1;
         for (int32_t i = 0; i < p.face_count; i++) {

@@ -156,6 +156,11 @@ static separation separation_of(const vertex *s, const foot *f) {
 }
 
 bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least) {
+    return convex_apart_or_around(a, b, margin, out, least, NULL);
+}
+
+bool convex_apart_or_around(const convex *a, const convex *b, double margin, separation *out, double *least,
+                            simplex *around) {
     double touching = 1e-13 * pair_size(a->shape, b->shape);
     vertex s[4];
     foot f, next;
@@ -174,6 +179,10 @@ bool convex_apart(const convex *a, const convex *b, double margin, separation *o
             break;
         }
         if (*least <= 0.0 && f.count == 3 && holds_origin(s)) {
+            for (int32_t i = 0; around != NULL && i < 4; i++) {
+                around->corner[i] = s[i];
+                around->count = 4;
+            }
             return false;
         }
         find_foot(s, f.count + 1, &next);
@@ -205,7 +214,7 @@ static bool refined(const convex *a, const convex *b, separation *found) {
 /// Close to touch, or beside a much larger body, rounding may end the search before the lower bound meets |v|. The
 /// polytope then bounds the distance from below by one of its faces; the better bound has the better normal.
 separation convex_best(const convex *a, const convex *b, const separation *found) {
-    separation other = convex_penetration(a, b);
+    separation other = convex_penetration(a, b, NULL);
     double along = stn_vec3_dot(found->normal, difference_support(a, b, stn_vec3_neg(found->normal)).w);
     double other_along = stn_vec3_dot(other.normal, difference_support(a, b, stn_vec3_neg(other.normal)).w);
     return other_along > along ? other : *found;
@@ -225,8 +234,9 @@ separation convex_separation(const convex *a, const convex *b, double margin) {
     stn_shape shape_a = core_of(a), shape_b = core_of(b);
     convex core_a = {&shape_a, a->pose}, core_b = {&shape_b, b->pose};
     double ball = smallest_radius(a) + smallest_radius(b), least = 0.0, size = pair_size(a->shape, b->shape);
-    if (!convex_apart(&core_a, &core_b, margin + ball, &found, &least)) {
-        return convex_penetration(a, b);
+    simplex around = {0};
+    if (!convex_apart_or_around(&core_a, &core_b, margin + ball, &found, &least, &around)) {
+        return convex_penetration(a, b, is_round(a) || is_round(b) ? NULL : &around);
     }
     found.phi -= ball;
     least -= ball;

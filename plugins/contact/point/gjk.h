@@ -46,11 +46,21 @@ static inline double smallest_radius(const convex *c) {
 static inline bool is_round(const convex *c) {
     return c->shape->type == STN_SHAPE_CYLINDER || is_ellipsoid(c);
 }
-/// The same for bodies that are apart; false when they overlap or touch. `least`: lower bound of the distance.
+/// Corners of B - A around the origin, found of bodies that overlap; count 4, or 0 when there are none.
+typedef struct simplex {
+    int32_t count;
+    vertex corner[4];
+} simplex;
+/// The same for bodies that are apart; false when they overlap or touch. `least`: lower bound of the distance. `around`
+/// (NULL: not wanted) is written when they overlap.
+bool convex_apart_or_around(const convex *a, const convex *b, double margin, separation *out, double *least,
+                            simplex *around);
+/// The same without corners.
 bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least);
 /// The better one of what was found of bodies that are apart and the next.
 separation convex_best(const convex *a, const convex *b, const separation *found);
-/// The same for bodies that overlap or touch (expanding polytope).
-separation convex_penetration(const convex *a, const convex *b);
+/// The same for bodies that overlap or touch (expanding polytope), begun with the corners of `around` where it has
+/// some.
+separation convex_penetration(const convex *a, const convex *b, const simplex *around);
 
 #endif

@@ -2,8 +2,6 @@
 // Contact points for every pair of sphere, box, capsule, cylinder, ellipsoid, convex hull and half space: one function
 // a pair of types, each in a file of its own kind; and of all of these but half spaces with meshes and height fields.
 // Here they are chosen and their points put into the contact set.
-#include <string.h>
-
 #include "skin.h"
 #include "surface.h"
 
@@ -68,53 +66,36 @@ static bool handles(const void *self, const stn_geometry *geometry_a, const stn_
            (collide_table[a->type][b->type] != NULL || collide_table[b->type][a->type] != NULL);
 }
 
-enum { ORDER_NUMBERS = 24 };
+/// Compares two rows of numbers by the first that differs: < 0, 0 or > 0.
+static int32_t compare_numbers(const double *a, const double *b, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (a[i] != b[i]) {
+            return a[i] < b[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
 
-/// What tells one shape of a type from another, and where it is.
-static void numbers_of(const posed *a, double numbers[ORDER_NUMBERS]) {
-    const stn_shape *s = a->shape;
-    const stn_mesh *m = s->mesh;
-    const stn_mat3 *r = &a->pose->rotation;
-    stn_vec3 p = a->pose->position, lower = m != NULL ? m->bounds.lower : stn_vec3_zero();
-    stn_vec3 com = m != NULL ? m->solid.com : stn_vec3_zero();
-    const double all[ORDER_NUMBERS] = {s->radius,
-                                       s->half_length,
-                                       s->half_extents.x,
-                                       s->half_extents.y,
-                                       s->half_extents.z,
-                                       m != NULL ? m->vertex_count : 0.0,
-                                       m != NULL ? m->solid.mass : 0.0,
-                                       lower.x,
-                                       lower.y,
-                                       lower.z,
-                                       com.x,
-                                       com.y,
-                                       com.z,
-                                       p.x,
-                                       p.y,
-                                       p.z,
-                                       r->m[0][0],
-                                       r->m[0][1],
-                                       r->m[0][2],
-                                       r->m[1][0],
-                                       r->m[1][1],
-                                       r->m[1][2],
-                                       r->m[2][0],
-                                       r->m[2][1]};
-    memcpy(numbers, all, sizeof all);
+static int32_t compare_shapes(const stn_shape *a, const stn_shape *b) {
+    const double sizes_a[] = {a->radius, a->half_length, a->half_extents.x, a->half_extents.y, a->half_extents.z};
+    const double sizes_b[] = {b->radius, b->half_length, b->half_extents.x, b->half_extents.y, b->half_extents.z};
+    int32_t order = compare_numbers(sizes_a, sizes_b, STN_COUNT(sizes_a));
+    const stn_mesh *m = a->mesh, *n = b->mesh;
+    if (order != 0 || m == n || m == NULL || n == NULL) {
+        return order;
+    }
+    const double mesh_a[] = {m->vertex_count,   m->solid.mass,  m->bounds.lower.x, m->bounds.lower.y,
+                             m->bounds.lower.z, m->solid.com.x, m->solid.com.y,    m->solid.com.z};
+    const double mesh_b[] = {n->vertex_count,   n->solid.mass,  n->bounds.lower.x, n->bounds.lower.y,
+                             n->bounds.lower.z, n->solid.com.x, n->solid.com.y,    n->solid.com.z};
+    return compare_numbers(mesh_a, mesh_b, STN_COUNT(mesh_a));
 }
 
 /// An order of two shapes of one type that does not depend on which is called A: by size, then by place.
 static bool stands_before(const posed *a, const posed *b) {
-    double left[ORDER_NUMBERS], right[ORDER_NUMBERS];
-    numbers_of(a, left);
-    numbers_of(b, right);
-    for (int32_t i = 0; i < ORDER_NUMBERS; i++) {
-        if (left[i] != right[i]) {
-            return left[i] < right[i];
-        }
-    }
-    return false;
+    int32_t order = a->shape == b->shape ? 0 : compare_shapes(a->shape, b->shape);
+    order = order != 0 ? order : compare_numbers(&a->pose->position.x, &b->pose->position.x, 3);
+    return (order != 0 ? order : compare_numbers(&a->pose->rotation.m[0][0], &b->pose->rotation.m[0][0], 9)) < 0;
 }
 
 /// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
@@ -221,7 +202,7 @@ static stn_status prepare(void *self, const stn_model *model, void **prepared, s
             continue;
         }
         stn_status status = stn_mesh_prepare(g->shape.mesh, err);
-        if (status == STN_OK && stn_mesh_across(g->shape.mesh) == NULL) {
+        if (status == STN_OK && stn_mesh_bends(g->shape.mesh) == NULL) { // and with it stn_mesh_across
             status = stn_fail(err, STN_ERR_MEMORY, "out of memory for the edges of a mesh");
         }
         if (status != STN_OK) {

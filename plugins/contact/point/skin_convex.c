@@ -140,7 +140,7 @@ static bool is_through(const look *s, int32_t triangle, const skin_facet *f, dou
     double least, weight[3];
     bool apart = convex_apart(&one, &body, s->radius, &found, &least);
     if (!apart) {
-        found = convex_penetration(&one, &body);
+        found = convex_penetration(&one, &body, NULL);
     }
     double overlap = s->radius - found.phi;
     if (overlap <= 0.0 || depth <= 1.001 * overlap) {

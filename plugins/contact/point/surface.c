@@ -176,7 +176,8 @@ static bool is_over(const surface *s, const facet *f, const witness *w) {
         if (!(beyond > 0.0)) {
             continue;
         }
-        if (!(w->phi < 0.0) || other < 0) {
+        bool gentle = (s->bends[f->id] & STN_BEND_GENTLE) != 0; // then half the angle is at most 7.5 degrees
+        if (!(w->phi < 0.0) || other < 0 || (gentle && beyond > -0.14 * w->phi)) {
             return false;
         }
         stn_vec3 n = surface_normal(s, other / 3);
@@ -206,6 +207,17 @@ static bool is_before(const surface *s, const facet *f, const witness *w) {
     }
     if (s->filled) {
         return !is_under(s, w->a, 1e-9 * s->size);
+    }
+    // mostly the body holds a point of the triangle, a little further in than the corner or rim that is lowest
+    stn_vec3 in = stn_vec3_sub(s->centre, w->b), q;
+    in = stn_vec3_mul_add(in, -stn_vec3_dot(in, f->normal), f->normal);
+    q = stn_vec3_mul_add(w->b, 1e-4 * s->size, stn_vec3_normalize_or(in, stn_vec3_zero()));
+    bool over = true;
+    for (int32_t k = 0; k < 3; k++) {
+        over = over && stn_vec3_dot(f->outward[k], stn_vec3_sub(q, f->corner[k])) <= 0.0;
+    }
+    if (over && surface_holds(s, q, -1e-6 * s->size)) {
+        return false;
     }
     stn_mesh_point at;
     bool below;
@@ -250,13 +262,130 @@ static void face_points(const surface *s, const facet *f) {
 
 // ---------------------------------------------------------------------------------------------------- candidates
 
+static double highest(stn_vec3 m, const stn_vec3 corner[3]) {
+    double a = stn_vec3_dot(m, corner[0]), b = stn_vec3_dot(m, corner[1]), c = stn_vec3_dot(m, corner[2]);
+    double top = a > b ? a : b;
+    return c > top ? c : top;
+}
+
+bool surface_towards_body(const surface *s, stn_vec3 point, double beyond, stn_vec3 *m) {
+    const stn_shape *shape = s->body.shape;
+    if (shape->type == STN_SHAPE_BOX || shape->type == STN_SHAPE_CAPSULE || shape->type == STN_SHAPE_CYLINDER) {
+        stn_vec3 at, out;
+        double distance = closest_point(shape, stn_pose_apply_inverse(&s->body.pose, point), &at, &out);
+        *m = stn_vec3_neg(stn_mat3_apply(&s->body.pose.rotation, out));
+        return distance > beyond;
+    }
+    stn_vec3 to = stn_vec3_sub(s->centre, point);
+    *m = stn_vec3_normalize_or(to, to);
+    return stn_vec3_dot(to, to) > beyond * beyond;
+}
+
+static void note_away(away_list *away, stn_vec3 m, double low) {
+    int32_t at = away->count < AWAY_MAX ? away->count++ : AWAY_MAX - 1;
+    away->m[at] = m;
+    away->low[at] = low;
+}
+
+/// To the front: what comes next is often away along the same direction.
+static void prefer(away_list *away, int32_t i) {
+    stn_vec3 m = away->m[i];
+    double low = away->low[i];
+    away->m[i] = away->m[0];
+    away->low[i] = away->low[0];
+    away->m[0] = m;
+    away->low[0] = low;
+}
+
+/// The same as is_away of all triangles of a part.
+static bool part_is_away(void *user, const stn_mesh_part *part) {
+    const surface *s = user;
+    away_list *away = s->away;
+    stn_vec3 m, lowest;
+    away->fine = true;
+    if (part->cosine > 1.0) {
+        return false;
+    }
+    for (int32_t i = 0; i < away->count && i < AWAY_FIRST; i++) {
+        m = away->m[i];
+        if (away->low[i] - stn_vec3_dot(m, part->centre) - stn_mesh_part_reach(part, m) > away->beyond &&
+            stn_vec3_dot(m, part->look) >= part->cosine) {
+            prefer(away, i);
+            return true;
+        }
+    }
+    if (!surface_towards_body(s, part->centre, away->beyond, &m) || stn_vec3_dot(m, part->look) < part->cosine) {
+        return false;
+    }
+    double low = surface_gap(s, m, stn_vec3_zero(), &lowest);
+    if (!(low - stn_vec3_dot(m, part->centre) - stn_mesh_part_reach(part, m) > away->beyond)) {
+        return false;
+    }
+    note_away(away, m, low);
+    return true;
+}
+
+/// Is the triangle further below the body than the margin, where the surface bends so gently that it can have no point
+/// then? Along a direction m within 75 degrees of where it looks, and 90 of where its neighbours look: a point of the
+/// body that it, an edge of it or the wedge behind a concave edge has in contact lies against m of a point of the
+/// triangle, or within the margin of one.
+static bool is_away(const surface *s, int32_t triangle, const stn_vec3 corner[3]) {
+    const double cosine2 = 0.07; // a little less than 75 degrees
+    away_list *away = s->away;
+    if (!away->fine || !(s->bends[triangle] & STN_BEND_GENTLE)) {
+        return false;
+    }
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(corner[1], corner[0]), stn_vec3_sub(corner[2], corner[0])), m, lowest;
+    double n2 = cosine2 * stn_vec3_dot(n, n);
+    for (int32_t i = 0; i < away->count && i < AWAY_FIRST; i++) {
+        m = away->m[i];
+        double along = stn_vec3_dot(m, n), low = away->low[i];
+        if (low - highest(m, corner) > away->beyond && along > 0.0 && along * along >= n2) {
+            prefer(away, i);
+            return true;
+        }
+    }
+    stn_vec3 middle = stn_vec3_scale(1.0 / 3.0, stn_vec3_add(corner[0], stn_vec3_add(corner[1], corner[2])));
+    if (!surface_towards_body(s, middle, away->beyond, &m)) {
+        return false;
+    }
+    double along = stn_vec3_dot(m, n);
+    if (!(along > 0.0 && along * along >= n2)) {
+        return false;
+    }
+    double low = surface_gap(s, m, stn_vec3_zero(), &lowest);
+    if (!(low - highest(m, corner) > away->beyond)) {
+        return false;
+    }
+    note_away(away, m, low);
+    return true;
+}
+
+/// Is one point lowest along all directions near m: the corner of a box, the end of a line, a point?
+static bool is_settled(const surface *s, stn_vec3 m) {
+    stn_vec3 d = stn_mat3_apply_transposed(&s->body.pose.rotation, m);
+    switch (s->body.shape->type) {
+    case STN_SHAPE_SPHERE:
+        return true;
+    case STN_SHAPE_CAPSULE:
+        return fabs(d.z) > surface_settled;
+    case STN_SHAPE_BOX:
+        return fabs(d.x) > surface_settled && fabs(d.y) > surface_settled && fabs(d.z) > surface_settled;
+    default:
+        return false;
+    }
+}
+
 static bool visit(void *user, int32_t triangle) {
     const surface *s = user;
-    facet f = {.id = triangle, .normal = surface_normal(s, triangle)};
+    facet f = {.id = triangle};
     corners_of(s, triangle, f.corner);
+    if (is_away(s, triangle, f.corner)) {
+        return true;
+    }
+    f.normal = surface_normal(s, triangle);
     double height = stn_vec3_dot(f.normal, stn_vec3_sub(s->centre, f.corner[0]));
-    stn_vec3 lowest;
-    if (height > s->reach + s->margin || surface_gap(s, f.normal, f.corner[0], &lowest) > s->margin) {
+    if (height > s->reach + s->margin || surface_gap(s, f.normal, f.corner[0], &f.lowest) > s->margin) {
         return true;
     }
     // a direction from the triangle to the middle of the body may show that they are further apart than the margin
@@ -264,11 +393,14 @@ static bool visit(void *user, int32_t triangle) {
     stn_vec3 d = stn_vec3_normalize_or(stn_vec3_sub(s->centre, middle), f.normal);
     double top = 0.0;
     for (int32_t k = 0; k < 3; k++) {
-        top = fmax(top, stn_vec3_dot(d, stn_vec3_sub(f.corner[k], middle)));
+        double along = stn_vec3_dot(d, stn_vec3_sub(f.corner[k], middle));
+        top = along > top ? along : top;
     }
+    stn_vec3 lowest;
     if (surface_gap(s, d, middle, &lowest) > s->margin + top) {
         return true;
     }
+    f.settled = is_settled(s, f.normal);
     for (int32_t k = 0; k < 3; k++) {
         stn_vec3 outward = stn_vec3_cross(stn_vec3_sub(f.corner[(k + 1) % 3], f.corner[k]), f.normal);
         f.outward[k] = stn_vec3_normalize_or(outward, outward);
@@ -277,8 +409,12 @@ static bool visit(void *user, int32_t triangle) {
         face_points(s, &f);
     }
     for (int32_t k = 0; k < 3; k++) {
-        surface_edge_points(s, &f, k);
-        surface_vertex_points(s, &f, k);
+        if (s->bends[triangle] & STN_BEND_RIDGE << k) {
+            surface_edge_points(s, &f, k);
+        }
+        if (s->bends[triangle] & STN_BEND_PEAK << k) {
+            surface_vertex_points(s, &f, k);
+        }
     }
     return true;
 }
@@ -303,15 +439,20 @@ void collide_surface(posed a, posed b, double margin, surface_points *out) {
     const stn_shape *shape = a.shape;
     bool core = shape->type == STN_SHAPE_SPHERE || shape->type == STN_SHAPE_CAPSULE;
     plane_points plane;
+    away_list away;
     surface s = {.mesh = b.shape->mesh,
                  .across = stn_mesh_across(b.shape->mesh),
+                 .bends = stn_mesh_bends(b.shape->mesh),
                  .filled = b.shape->type == STN_SHAPE_HEIGHT_FIELD,
                  .body = {shape, relative_pose(b.pose, a.pose)},
                  .radius = core ? shape->radius : 0.0,
                  .margin = margin,
                  .points = out,
-                 .plane = &plane};
+                 .plane = &plane,
+                 .away = &away};
     plane.height = (double)NAN; // none yet
+    away.count = 0;
+    away.fine = false;
     stn_vec3 middle = stn_vec3_zero(), h = shape->half_extents;
     switch (shape->type) {
     case STN_SHAPE_CYLINDER:
@@ -335,9 +476,10 @@ void collide_surface(posed a, posed b, double margin, surface_points *out) {
     // away than the point of the surface nearest to its middle
     stn_mesh_point at;
     const double wide = fmax(out->wide, 4.0 * s.reach);
+    away.beyond = 1.01 * margin + 1e-6 * s.size; // so that no rounding counts
     if (margin <= wide || !stn_mesh_nearest(s.mesh, s.centre, margin + s.reach, &at)) {
         stn_aabb box = stn_shape_aabb(shape, &s.body.pose, margin);
-        stn_mesh_visit(s.mesh, &box, visit, &s);
+        stn_mesh_visit_parts(s.mesh, &box, part_is_away, visit, &s);
     } else {
         s.margin = fmin(margin, fmax(wide, at.distance));
         stn_mesh_visit_ball(s.mesh, s.centre, s.margin + s.reach, visit, &s);

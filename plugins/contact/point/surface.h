@@ -32,25 +32,42 @@ typedef struct plane_points {
     manifold points;
 } plane_points;
 
+/// Directions along which triangles of this surface were further below the body than the margin. Triangles beside each
+/// other mostly are so along the same.
+enum { AWAY_MAX = 8, AWAY_FIRST = 4 }; // that are kept; that are tried
+typedef struct away_list {
+    int32_t count;
+    bool fine;            // are triangles small beside the body?
+    double beyond;        // how far below is far enough [m]
+    stn_vec3 m[AWAY_MAX]; // unit, towards the body
+    double low[AWAY_MAX]; // of the body along m
+} away_list;
+
 typedef struct surface {
     const stn_mesh *mesh;
     const int32_t *across;
-    bool filled;   // without bottom: a height field
-    convex body;   // of a sphere or capsule its core
-    double radius; // of the body around its core
+    const uint8_t *bends; // stn_mesh_bends
+    bool filled;          // without bottom: a height field
+    convex body;          // of a sphere or capsule its core
+    double radius;        // of the body around its core
     double margin;
     double size;     // that tolerances are measured by
     stn_vec3 centre; // of the body, no point of which is further from it than `reach`
     double reach;
     surface_points *points;
     plane_points *plane;
+    away_list *away;
 } surface;
 
 typedef struct facet {
     int32_t id;
     stn_vec3 corner[3], normal;
     stn_vec3 outward[3]; // unit, in its plane across the edge from corner k to the next
+    stn_vec3 lowest;     // of the body's core along the normal
+    bool settled;        // the same is lowest along all directions within surface_settled of the normal
 } facet;
+
+static const double surface_settled = 0.1; // [rad]
 
 // Feature codes of the mesh: a triangle's number, a vertex's, or an edge's.
 static const uint32_t surface_vertex_code = 1U << 30, surface_edge_code = 1U << 31;
@@ -74,6 +91,9 @@ void surface_fan(const surface *s, int32_t edge, fan *out);
 bool surface_is_behind(const surface *s, stn_vec3 p, double within, stn_mesh_point *nearest, bool *below);
 /// s(m) from p, and where the body's core is lowest.
 double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
+/// A direction from a point to what is nearest of the body, or to its middle where that is not easily told. False: the
+/// body is not further away than `beyond`.
+bool surface_towards_body(const surface *s, stn_vec3 point, double beyond, stn_vec3 *m);
 /// Is the body a line, as an edge of something larger, the rest of which nobody knows here?
 bool surface_is_line(const surface *s);
 /// Is too much of the body behind the plane across m through p for a contact along m?

@@ -208,6 +208,27 @@ static bool bracket(const edge *e, double slack, look *left, look *right) {
     return left->slope >= 0.0 && right->slope <= 0.0;
 }
 
+/// May s have its maximum within the arc, widened by the slack? Where one point of the body is lowest along both ends,
+/// s is a cosine of the angle: it has to rise from one end and to fall to the other.
+static bool may_peak(const edge *e, double slack) {
+    const surface *s = e->surface;
+    const facet *f = e->facet;
+    double sine = slack, cosine = 1.0 - 0.5 * slack * slack;
+    double c = cosine * e->c_end - sine * e->d_end, d = cosine * e->d_end + sine * e->c_end; // beyond the end
+    stn_vec3 lowest = f->lowest;
+    if (!f->settled || !(e->d_end < 0.5 * surface_settled && e->c_end > 0.0)) {
+        lowest = convex_support(&s->body, stn_vec3_neg(direction(e, cosine, -sine)));
+        stn_vec3 last = convex_support(&s->body, stn_vec3_neg(direction(e, c, d)));
+        if (lowest.x != last.x || lowest.y != last.y || lowest.z != last.z) {
+            return true;
+        }
+    }
+    stn_vec3 w = stn_vec3_sub(lowest, e->from);
+    double x = stn_vec3_dot(e->n, w), y = stn_vec3_dot(e->u, w);
+    double tiny = 1e-4 * slack * (fabs(x) + fabs(y)) + 1e-12 * s->size; // what this leaves out of sine and cosine
+    return cosine * y + sine * x >= -tiny && c * y - d * x <= tiny;
+}
+
 void surface_edge_points(const surface *s, const facet *f, int32_t k) {
     int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
     if (other >= 0 && other / 3 < f->id) {
@@ -240,8 +261,9 @@ void surface_edge_points(const surface *s, const facet *f, int32_t k) {
         return;
     }
     bool round = s->body.shape->type == STN_SHAPE_SPHERE || s->body.shape->type == STN_SHAPE_ELLIPSOID;
+    double slack = round ? 1e-7 : surface_slack;
     look left, right;
-    if (!bracket(&e, round ? 1e-7 : surface_slack, &left, &right)) {
+    if (!may_peak(&e, slack) || !bracket(&e, slack, &left, &right)) {
         return;
     }
     look best = climb(&e, &left, &right);

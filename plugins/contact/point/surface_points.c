@@ -92,7 +92,7 @@ void surface_settle(const surface *s) {
 // body hangs across, it may not: then the triangle is held against the body as a convex shape of its own, and what it
 // overlaps by becomes a point. A triangle that most of the body has passed is not felt.
 
-enum { NORMALS = 32 };
+enum { NORMALS = 32, FIRST_NORMALS = 4 };     // that are kept; that parts are tried along
 static const uint32_t caught_code = 1U << 28; // feature of the body
 
 typedef struct caught {
@@ -138,6 +138,41 @@ separation surface_part(const surface *s, const stn_vec3 corner[3]) {
     return convex_separation(&s->body, &triangle, s->radius);
 }
 
+/// Direction i to the front: what comes next often comes out the same way.
+static void prefer(caught *c, int32_t i) {
+    stn_vec3 m = c->m[i];
+    double low = c->low[i];
+    c->m[i] = c->m[0];
+    c->low[i] = c->low[0];
+    c->m[0] = m;
+    c->low[0] = low;
+}
+
+/// Does the whole part of the surface come out of the body along one direction?
+static bool comes_out(void *user, const stn_mesh_part *part) {
+    caught *c = user;
+    double covered = c->depth + tolerance_of(c);
+    stn_vec3 m, lowest;
+    for (int32_t i = 0; i < c->count && i < FIRST_NORMALS; i++) {
+        m = c->m[i];
+        if (stn_vec3_dot(m, part->centre) + stn_mesh_part_reach(part, m) - c->low[i] <= covered) {
+            prefer(c, i);
+            return true;
+        }
+    }
+    if (!surface_towards_body(c->s, part->centre, 0.0, &m)) {
+        return false;
+    }
+    double low = surface_gap(c->s, m, stn_vec3_zero(), &lowest);
+    if (!(stn_vec3_dot(m, part->centre) + stn_mesh_part_reach(part, m) - low <= covered)) {
+        return false;
+    }
+    int32_t at = c->count < NORMALS ? c->count++ : NORMALS - 1;
+    c->m[at] = m;
+    c->low[at] = low;
+    return true;
+}
+
 static bool visit(void *user, int32_t id) {
     caught *c = user;
     const surface *s = c->s;
@@ -148,12 +183,12 @@ static bool visit(void *user, int32_t id) {
     double covered = c->depth + tolerance_of(c);
     for (int32_t i = 0; i < c->count; i++) {
         stn_vec3 m = c->m[i];
-        double low = c->low[i], top = fmax(stn_vec3_dot(m, corner[0]), stn_vec3_dot(m, corner[1]));
-        if (fmax(top, stn_vec3_dot(m, corner[2])) - low <= covered) {
-            c->m[i] = c->m[0]; // the next triangle often comes out the same way
-            c->low[i] = c->low[0];
-            c->m[0] = m;
-            c->low[0] = low;
+        double low = c->low[i], top = stn_vec3_dot(m, corner[0]), second = stn_vec3_dot(m, corner[1]),
+               third = stn_vec3_dot(m, corner[2]);
+        top = second > top ? second : top;
+        top = third > top ? third : top;
+        if (top - low <= covered) {
+            prefer(c, i);
             return true;
         }
     }
@@ -190,5 +225,5 @@ void surface_catch(const surface *s) {
         take(&c, stn_vec3_scale(k % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&s->body.pose.rotation, k / 2)), 0.0);
     }
     stn_aabb box = stn_shape_aabb(s->body.shape, &s->body.pose, 0.0);
-    stn_mesh_visit(s->mesh, &box, visit, &c);
+    stn_mesh_visit_parts(s->mesh, &box, comes_out, visit, &c);
 }
