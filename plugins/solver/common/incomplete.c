@@ -2,7 +2,6 @@
 // See incomplete.h.
 #include "common/incomplete.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/vectors.h"
@@ -11,7 +10,7 @@
 // takes 3 to 4 iterations; with level 2 that are 4 to 6, with 4 one less for a factor that takes a fifth longer. Without
 // the shift a block in 2,000 loses its definiteness, and directions to 1e-5 take 50 iterations where they take 10.
 enum { LEVEL = 3 };
-#define SHIFT 1e-3
+#define SHIFT 1e-3F
 
 // ------------------------------------------------------------------------------------------------------------ pattern
 
@@ -125,7 +124,7 @@ static bool find_rows(const stn_block_pattern *p, const int32_t *place, fill_lis
     return true;
 }
 
-/// The entry of row k in column i, -1: left out.
+/// The entry of row k in column i, which is there.
 static int32_t find_entry(const incomplete *f, int32_t k, int32_t i) {
     int32_t low = f->row_start[k], high = f->row_start[k + 1];
     while (low < high) {
@@ -136,7 +135,7 @@ static int32_t find_entry(const incomplete *f, int32_t k, int32_t i) {
             high = middle;
         }
     }
-    return low < f->row_start[k + 1] && f->column[low] == i ? low : -1;
+    return low;
 }
 
 /// Where eliminations go and where the entries of the pattern are.
@@ -146,7 +145,7 @@ static bool find_targets(const stn_block_pattern *p, stn_arena *arena, const int
         const size_t beside = (size_t)(f->row_start[k + 1] - f->row_start[k] - 1);
         count += beside * (beside + 1) / 2;
     }
-    const size_t entries = (size_t)p->column_start[p->block_count];
+    const size_t entries = (size_t)f->row_start[f->n];
     f->target = STN_ARENA(arena, count + 1, int32_t);
     f->source = STN_ARENA(arena, entries + 1, int32_t);
     f->flipped = STN_ARENA(arena, entries + 1, bool);
@@ -166,11 +165,16 @@ static bool find_targets(const stn_block_pattern *p, stn_arena *arena, const int
             }
         }
     }
+    for (size_t e = 0; e < entries; e++) {
+        f->source[e] = -1;
+        f->flipped[e] = false;
+    }
     for (int32_t j = 0; j < p->block_count; j++) {
         for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
             const int32_t a = place[j], b = place[p->row[e]]; // the block is (row, j)
-            f->flipped[e] = a < b;
-            f->source[e] = a < b ? find_entry(f, a, b) : find_entry(f, b, a);
+            const int32_t at = a < b ? find_entry(f, a, b) : find_entry(f, b, a);
+            f->source[at] = e;
+            f->flipped[at] = a < b;
         }
     }
     return true;
@@ -182,9 +186,10 @@ bool incomplete_analyse(const stn_block_pattern *p, stn_arena *arena, const stn_
     fill_list waiting = {.arena = arena}, done = {.arena = arena};
     int32_t *head = STN_ARENA(arena, blocks, int32_t), *at = STN_ARENA(arena, blocks, int32_t);
     f->row_start = STN_ARENA(arena, blocks, int32_t);
+    f->length = STN_ARENA(arena, blocks, int32_t);
     f->start = STN_ARENA(arena, blocks, int32_t);
     f->original = STN_ARENA(arena, blocks, int32_t);
-    if (head == NULL || at == NULL || f->row_start == NULL || f->start == NULL || f->original == NULL ||
+    if (head == NULL || at == NULL || f->row_start == NULL || f->length == NULL || f->start == NULL || f->original == NULL ||
         !find_rows(p, tree->place, &waiting, &done, head, at, f->row_start)) {
         return false;
     }
@@ -193,157 +198,208 @@ bool incomplete_analyse(const stn_block_pattern *p, stn_arena *arena, const stn_
     if (f->column == NULL || f->offset == NULL) {
         return false;
     }
-    int32_t largest = 0;
     int64_t size = 0;
     f->start[0] = f->original[0] = 0;
     for (int32_t k = 0; k < n; k++) {
-        f->start[k + 1] = f->start[k] + f->size[k];
+        f->length[k] = (f->size[k] + 3) / 4 * 4;
+        f->start[k + 1] = f->start[k] + f->length[k];
         f->original[k + 1] = f->original[k] + p->block_size[k];
-        largest = f->size[k] > largest ? f->size[k] : largest;
+        f->largest = f->length[k] > f->largest ? f->length[k] : f->largest;
+        f->sixes = (k == 0 || f->sixes) && f->size[k] == 6;
+    }
+    for (int32_t k = 0; k < n; k++) {
         for (int32_t e = f->row_start[k]; e < f->row_start[k + 1]; e++) {
             f->column[e] = done.entry[e].place;
             f->offset[e] = size;
-            size += (int64_t)f->size[k] * f->size[f->column[e]];
+            size += (int64_t)f->size[k] * f->length[f->column[e]];
         }
     }
     f->offset[done.count] = size;
-    f->values = STN_ARENA(arena, size + 8, double);
-    f->work = STN_ARENA(arena, (int64_t)f->start[n] + 2 * (int64_t)largest * largest + 8, double);
+    f->values = STN_ARENA(arena, size + 8, float);
+    f->work = STN_ARENA(arena, f->start[n] + (int64_t)f->largest * f->largest + 8, float);
     return f->values != NULL && f->work != NULL && find_targets(p, arena, tree->place, f);
 }
 
 // ------------------------------------------------------------------------------------------------------------- factor
+// A block of n x m is n rows of `ld` floats, zeros beyond m; six: 6 x 6, known where it is called.
 
-/// C (n x m) += sign A^T B, A (l x n), B (l x m); `six`: all blocks are 6 x 6. Constants where it is called.
-STN_KERNEL_INLINE void add_product(bool six, double sign, int32_t l, int32_t n, int32_t m, const double *restrict A,
-                                   const double *restrict B, double *restrict C) {
+typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
+
+/// C (n x ld) += sign A^T B, A (l x ld_A), B (l x ld).
+STN_KERNEL_INLINE void add_product(bool six, float sign, int32_t l, int32_t n, int32_t ld_A, int32_t ld,
+                                   const float *restrict A, const float *restrict B, float *restrict C) {
     if (six) {
-        v4 low[6];
-        v2u high[6];
+        v8 b[6];
         UNROLL
         for (int32_t k = 0; k < 6; k++) {
-            low[k] = (v4) * (const v4u *)(B + 6 * k);
-            high[k] = *(const v2u *)(B + 6 * k + 4);
+            b[k] = *(const v8 *)(B + 8 * k);
         }
+        UNROLL
         for (int32_t i = 0; i < 6; i++) {
-            v4 a = (v4) * (const v4u *)(C + 6 * i);
-            v2u b = *(const v2u *)(C + 6 * i + 4);
+            v8 sum = *(const v8 *)(C + 8 * i);
             UNROLL
             for (int32_t k = 0; k < 6; k++) {
-                a += sign * A[6 * k + i] * low[k];
-                b += sign * A[6 * k + i] * high[k];
+                sum += sign * A[8 * k + i] * b[k];
             }
-            *(v4u *)(C + 6 * i) = a;
-            *(v2u *)(C + 6 * i + 4) = b;
+            *(v8 *)(C + 8 * i) = sum;
         }
         return;
     }
-    for (int32_t k = 0; k < l; k++) {
-        for (int32_t i = 0; i < n; i++) {
-            for (int32_t j = 0; j < m; j++) {
-                C[i * m + j] += sign * A[k * n + i] * B[k * m + j];
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < l; k++) {
+            const float a = sign * A[k * ld_A + i];
+            for (int32_t j = 0; j < ld; j++) {
+                C[i * ld + j] += a * B[k * ld + j];
             }
         }
     }
 }
 
-/// S (n x n, symmetric) becomes its inverse; L (n x n) is work space. False, and S as it was: a pivot falls below
-/// 1e-13 of its diagonal entry.
-STN_KERNEL_INLINE bool invert(int32_t n, double *restrict S, double *restrict L) {
-    for (int32_t j = 0; j < n; j++) { // L, its diagonal inverted
-        for (int32_t i = j; i < n; i++) {
-            double sum = S[i * n + j];
-            for (int32_t k = 0; k < j; k++) {
-                sum -= L[i * n + k] * L[j * n + k];
+/// S (n x n, symmetric) becomes its inverse, by Gauss and Jordan; `diagonal` (n) is work space. False: a pivot is not
+/// beyond what the rounding of its diagonal entry leaves.
+STN_KERNEL_INLINE bool invert(bool six, int32_t n, int32_t ld, float *restrict S, float *restrict diagonal) {
+    if (six) {
+        v8 row[6];
+        UNROLL
+        for (int32_t i = 0; i < 6; i++) {
+            row[i] = *(const v8 *)(S + 8 * i);
+            diagonal[i] = row[i][i];
+        }
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            if (!(row[k][k] > 1e-6F * diagonal[k]) || !(diagonal[k] > 0.0F)) {
+                return false;
             }
-            if (i == j) {
-                if (!(sum > 1e-13 * S[i * n + i])) {
-                    return false;
+            const float inverse = 1.0F / row[k][k];
+            row[k][k] = 1.0F;
+            row[k] *= inverse;
+            UNROLL
+            for (int32_t i = 0; i < 6; i++) {
+                if (i != k) {
+                    const float f = row[i][k];
+                    row[i][k] = 0.0F;
+                    row[i] -= f * row[k];
                 }
-                L[i * n + i] = 1.0 / sqrt(sum);
-            } else {
-                L[i * n + j] = sum * L[j * n + j];
             }
         }
-    }
-    for (int32_t j = 0; j < n; j++) { // L^-1 in its place
-        for (int32_t i = j + 1; i < n; i++) {
-            double sum = 0.0;
-            for (int32_t k = j; k < i; k++) {
-                sum += L[i * n + k] * L[k * n + j];
-            }
-            L[i * n + j] = -sum * L[i * n + i];
+        UNROLL
+        for (int32_t i = 0; i < 6; i++) {
+            *(v8 *)(S + 8 * i) = row[i];
         }
+        return true;
     }
     for (int32_t i = 0; i < n; i++) {
-        for (int32_t j = 0; j <= i; j++) {
-            double sum = 0.0;
-            for (int32_t k = i; k < n; k++) {
-                sum += L[k * n + i] * L[k * n + j];
+        diagonal[i] = S[i * ld + i];
+    }
+    for (int32_t k = 0; k < n; k++) {
+        float *pivot = S + k * ld;
+        if (!(pivot[k] > 1e-6F * diagonal[k]) || !(diagonal[k] > 0.0F)) {
+            return false;
+        }
+        const float inverse = 1.0F / pivot[k];
+        pivot[k] = 1.0F;
+        for (int32_t j = 0; j < ld; j++) {
+            pivot[j] *= inverse;
+        }
+        for (int32_t i = 0; i < n; i++) {
+            if (i != k) {
+                float *row = S + i * ld;
+                const float f = row[k];
+                row[k] = 0.0F;
+                for (int32_t j = 0; j < ld; j++) {
+                    row[j] -= f * pivot[j];
+                }
             }
-            S[i * n + j] = S[j * n + i] = sum;
         }
     }
     return true;
 }
 
-static void load(incomplete *f, const stn_block_matrix *matrix) {
-    const stn_block_pattern *p = &matrix->pattern;
-    memset(f->values, 0, (size_t)f->offset[f->row_start[f->n]] * sizeof *f->values);
-    for (int32_t j = 0; j < p->block_count; j++) {
-        for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
-            const int32_t rows = p->block_size[p->row[e]], columns = p->block_size[j];
-            const double *from = matrix->values + matrix->offset[e];
-            double *to = f->values + f->offset[f->source[e]];
-            for (int32_t r = 0; r < rows; r++) {
-                for (int32_t c = 0; c < columns; c++) {
-                    to[f->flipped[e] ? c * rows + r : r * columns + c] = from[r * columns + c];
-                }
-            }
-            for (int32_t r = 0; r < rows && p->row[e] == j; r++) {
-                to[r * (rows + 1)] *= 1.0 + SHIFT;
-            }
+/// Entry e of the matrix, a block (i, j) or its transpose, as floats.
+STN_KERNEL_INLINE void load_block(int32_t rows, int32_t columns, bool flipped, int32_t ld, const double *restrict from,
+                                  float *restrict to) {
+    const int32_t n = flipped ? columns : rows, m = flipped ? rows : columns;
+    const int32_t row_step = flipped ? 1 : columns, column_step = flipped ? columns : 1;
+    for (int32_t r = 0; r < n; r++, to += ld) {
+        for (int32_t c = 0; c < m; c++) {
+            to[c] = (float)from[r * row_step + c * column_step];
+        }
+        for (int32_t c = m; c < ld; c++) {
+            to[c] = 0.0F;
         }
     }
 }
 
+/// Entry `at` of U as H has it, zero where it has none.
+STN_KERNEL_INLINE void load_entry(const incomplete *f, const stn_block_matrix *matrix, int32_t at, int32_t n,
+                                  int32_t ld) {
+    const int32_t e = f->source[at];
+    float *to = f->values + f->offset[at];
+    if (e < 0) {
+        memset(to, 0, (size_t)n * (size_t)ld * sizeof *to);
+        return;
+    }
+    const double *from = matrix->values + matrix->offset[e];
+    const int32_t m = f->size[f->column[at]];
+    if (n == 6 && m == 6 && f->flipped[at]) {
+        load_block(6, 6, true, 8, from, to);
+    } else if (n == 6 && m == 6) {
+        load_block(6, 6, false, 8, from, to);
+    } else if (f->flipped[at]) {
+        load_block(m, n, true, ld, from, to);
+    } else {
+        load_block(n, m, false, ld, from, to);
+    }
+}
+
+/// The diagonal block of place k as H has it, its diagonal larger by SHIFT.
+STN_KERNEL_INLINE void load_pivot(const incomplete *f, const stn_block_matrix *matrix, int32_t k) {
+    const int32_t n = f->size[k], ld = f->length[k];
+    load_entry(f, matrix, f->row_start[k], n, ld);
+    for (int32_t i = 0; i < n; i++) {
+        f->values[f->offset[f->row_start[k]] + i * (ld + 1)] *= 1.0F + SHIFT;
+    }
+}
+
 STN_KERNEL bool incomplete_factor(incomplete *f, const stn_block_matrix *matrix) {
-    const stn_block_pattern *p = &matrix->pattern;
-    double *product = f->work + f->start[f->n]; // S^-1 U_x; before that what invert works in
+    float *product = f->work + f->start[f->n]; // S^-1 U_x; before that what invert works in
     const int32_t *target = f->target;
     f->replaced = 0;
-    load(f, matrix);
     for (int32_t k = 0; k < f->n; k++) {
-        const int32_t l = f->size[k], first = f->row_start[k], end = f->row_start[k + 1];
-        double *S = f->values + f->offset[first];
-        if (l == 6 ? !invert(6, S, product) : !invert(l, S, product)) {
-            const int64_t entry = p->column_start[f->order[k]];
-            memcpy(S, matrix->values + matrix->offset[entry], (size_t)l * (size_t)l * sizeof *S);
+        load_pivot(f, matrix, k);
+        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
+            load_entry(f, matrix, e, f->size[k], f->length[f->column[e]]);
+        }
+    }
+    for (int32_t k = 0; k < f->n; k++) {
+        const int32_t l = f->size[k], ld = f->length[k], first = f->row_start[k], end = f->row_start[k + 1];
+        float *S = f->values + f->offset[first];
+        if (l == 6 ? !invert(true, 6, 8, S, product) : !invert(false, l, ld, S, product)) {
+            load_pivot(f, matrix, k);
             f->replaced++;
-            if (!invert(l, S, product)) {
+            if (!invert(false, l, ld, S, product)) {
                 return false;
             }
         }
         for (int32_t x = first + 1; x < end; x++) {
-            const int32_t n = f->size[f->column[x]];
-            const double *U = f->values + f->offset[x];
-            memset(product, 0, (size_t)l * (size_t)n * sizeof *product);
+            const int32_t n = f->size[f->column[x]], ld_x = f->length[f->column[x]];
+            const float *U = f->values + f->offset[x];
+            memset(product, 0, (size_t)l * (size_t)ld_x * sizeof *product);
             if (l == 6 && n == 6) {
-                add_product(true, 1.0, 6, 6, 6, S, U, product);
+                add_product(true, 1.0F, 6, 6, 8, 8, S, U, product);
             } else {
-                add_product(false, 1.0, l, l, n, S, U, product);
+                add_product(false, 1.0F, l, l, ld, ld_x, S, U, product);
             }
             for (int32_t y = x; y < end; y++, target++) {
                 if (*target < 0) {
                     continue;
                 }
-                const int32_t m = f->size[f->column[y]];
-                const double *V = f->values + f->offset[y];
-                double *C = f->values + f->offset[*target];
-                if (l == 6 && n == 6 && m == 6) {
-                    add_product(true, -1.0, 6, 6, 6, product, V, C);
+                const float *V = f->values + f->offset[y];
+                float *C = f->values + f->offset[*target];
+                if (l == 6 && n == 6 && f->size[f->column[y]] == 6) {
+                    add_product(true, -1.0F, 6, 6, 8, 8, product, V, C);
                 } else {
-                    add_product(false, -1.0, l, n, m, product, V, C);
+                    add_product(false, -1.0F, l, n, ld_x, f->length[f->column[y]], product, V, C);
                 }
             }
         }
@@ -353,16 +409,118 @@ STN_KERNEL bool incomplete_factor(incomplete *f, const stn_block_matrix *matrix)
 
 // ----------------------------------------------------------------------------------------------------------- products
 
-/// y (m) += sign A^T x, A (n x m).
-STN_KERNEL_INLINE void transposed_add(bool six, double sign, int32_t n, int32_t m, const double *restrict A,
+/// y (ld) += sign A^T x, A (n x ld).
+STN_KERNEL_INLINE void float_transposed_add(bool six, float sign, int32_t n, int32_t ld, const float *restrict A,
+                                            const float *restrict x, float *restrict y) {
+    if (six) {
+        v8 sum = *(const v8 *)y;
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            sum += sign * x[k] * *(const v8 *)(A + 8 * k);
+        }
+        *(v8 *)y = sum;
+        return;
+    }
+    for (int32_t k = 0; k < n; k++) {
+        const float a = sign * x[k];
+        for (int32_t j = 0; j < ld; j++) {
+            y[j] += a * A[k * ld + j];
+        }
+    }
+}
+
+/// y (n) = the sum of A_e x_e over the entries [first, end) of a row of U, whose columns are all 6 long.
+STN_KERNEL_INLINE void row_times_6(const incomplete *f, int32_t first, int32_t end, const float *t, float *y) {
+    v8 sum[6] = {{0.0F}};
+    for (int32_t e = first; e < end; e++) {
+        const float *A = f->values + f->offset[e];
+        const v8 x = *(const v8 *)(t + f->start[f->column[e]]);
+        UNROLL
+        for (int32_t i = 0; i < 6; i++) {
+            sum[i] += *(const v8 *)(A + 8 * i) * x;
+        }
+    }
+    UNROLL
+    for (int32_t i = 0; i < 6; i++) {
+        const v8 s = sum[i];
+        y[i] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    }
+}
+
+/// The same of any sizes.
+STN_KERNEL_INLINE void row_times(const incomplete *f, int32_t n, int32_t first, int32_t end, const float *t, float *y) {
+    for (int32_t i = 0; i < n; i++) {
+        y[i] = 0.0F;
+    }
+    for (int32_t e = first; e < end; e++) {
+        const int32_t m = f->length[f->column[e]];
+        const float *A = f->values + f->offset[e], *x = t + f->start[f->column[e]];
+        for (int32_t i = 0; i < n; i++, A += m) {
+            for (int32_t j = 0; j < m; j++) {
+                y[i] += A[j] * x[j];
+            }
+        }
+    }
+}
+
+STN_KERNEL void incomplete_solve(const incomplete *f, const double *r, double *z) {
+    float *t = f->work, *sum = f->work + f->start[f->n];
+    for (int32_t k = 0; k < f->n; k++) {
+        const double *from = r + f->original[f->order[k]];
+        float *own = t + f->start[k];
+        for (int32_t i = 0; i < f->length[k]; i++) {
+            own[i] = i < f->size[k] ? (float)from[i] : 0.0F;
+        }
+    }
+    for (int32_t k = 0; k < f->n; k++) {
+        const int32_t n = f->size[k], ld = f->length[k], first = f->row_start[k];
+        float *own = t + f->start[k];
+        memcpy(sum, own, (size_t)ld * sizeof *sum);
+        memset(own, 0, (size_t)ld * sizeof *own);
+        if (n == 6) { // S^-1 is symmetric
+            float_transposed_add(true, 1.0F, 6, 8, f->values + f->offset[first], sum, own);
+        } else {
+            float_transposed_add(false, 1.0F, n, ld, f->values + f->offset[first], sum, own);
+        }
+        for (int32_t e = first + 1; e < f->row_start[k + 1]; e++) {
+            const int32_t m = f->length[f->column[e]];
+            if (n == 6 && m == 8) {
+                float_transposed_add(true, -1.0F, 6, 8, f->values + f->offset[e], own, t + f->start[f->column[e]]);
+            } else {
+                float_transposed_add(false, -1.0F, n, m, f->values + f->offset[e], own, t + f->start[f->column[e]]);
+            }
+        }
+    }
+    for (int32_t k = f->n - 1; k >= 0; k--) {
+        const int32_t n = f->size[k], ld = f->length[k], first = f->row_start[k];
+        float *own = t + f->start[k];
+        if (f->sixes) {
+            row_times_6(f, first + 1, f->row_start[k + 1], t, sum);
+        } else {
+            row_times(f, n, first + 1, f->row_start[k + 1], t, sum);
+        }
+        if (n == 6) {
+            float_transposed_add(true, -1.0F, 6, 8, f->values + f->offset[first], sum, own);
+        } else {
+            float_transposed_add(false, -1.0F, n, ld, f->values + f->offset[first], sum, own);
+        }
+        double *to = z + f->original[f->order[k]];
+        for (int32_t i = 0; i < n; i++) {
+            to[i] = (double)own[i];
+        }
+    }
+}
+
+/// y (m) += A^T x, A (n x m); `six`: both are 6.
+STN_KERNEL_INLINE void transposed_add(bool six, int32_t n, int32_t m, const double *restrict A,
                                       const double *restrict x, double *restrict y) {
     if (six) {
         v4 low = (v4) * (const v4u *)y;
         v2u high = *(const v2u *)(y + 4);
         UNROLL
         for (int32_t k = 0; k < 6; k++) {
-            low += sign * x[k] * (v4) * (const v4u *)(A + 6 * k);
-            high += sign * x[k] * *(const v2u *)(A + 6 * k + 4);
+            low += x[k] * (v4) * (const v4u *)(A + 6 * k);
+            high += x[k] * *(const v2u *)(A + 6 * k + 4);
         }
         *(v4u *)y = low;
         *(v2u *)(y + 4) = high;
@@ -370,14 +528,14 @@ STN_KERNEL_INLINE void transposed_add(bool six, double sign, int32_t n, int32_t 
     }
     for (int32_t k = 0; k < n; k++) {
         for (int32_t j = 0; j < m; j++) {
-            y[j] += sign * x[k] * A[k * m + j];
+            y[j] += x[k] * A[k * m + j];
         }
     }
 }
 
-/// y (n) += sign A x, A (n x m).
-STN_KERNEL_INLINE void times_add(bool six, double sign, int32_t n, int32_t m, const double *restrict A,
-                                 const double *restrict x, double *restrict y) {
+/// y (n) += A x, A (n x m).
+STN_KERNEL_INLINE void times_add(bool six, int32_t n, int32_t m, const double *restrict A, const double *restrict x,
+                                 double *restrict y) {
     if (six) {
         const v4 low = (v4) * (const v4u *)x;
         const v2u high = *(const v2u *)(x + 4);
@@ -385,7 +543,7 @@ STN_KERNEL_INLINE void times_add(bool six, double sign, int32_t n, int32_t m, co
         for (int32_t i = 0; i < 6; i++) {
             const v4 a = low * (v4) * (const v4u *)(A + 6 * i);
             const v2u b = high * *(const v2u *)(A + 6 * i + 4);
-            y[i] += sign * (((a[0] + a[2]) + (a[1] + a[3])) + (b[0] + b[1]));
+            y[i] += ((a[0] + a[2]) + (a[1] + a[3])) + (b[0] + b[1]);
         }
         return;
     }
@@ -394,52 +552,7 @@ STN_KERNEL_INLINE void times_add(bool six, double sign, int32_t n, int32_t m, co
         for (int32_t j = 0; j < m; j++) {
             sum += A[i * m + j] * x[j];
         }
-        y[i] += sign * sum;
-    }
-}
-
-STN_KERNEL void incomplete_solve(const incomplete *f, const double *r, double *z) {
-    double *t = f->work, *sum = f->work + f->start[f->n];
-    for (int32_t k = 0; k < f->n; k++) {
-        memcpy(t + f->start[k], r + f->original[f->order[k]], (size_t)f->size[k] * sizeof *t);
-    }
-    for (int32_t k = 0; k < f->n; k++) {
-        const int32_t n = f->size[k], first = f->row_start[k];
-        double *own = t + f->start[k];
-        memcpy(sum, own, (size_t)n * sizeof *sum);
-        memset(own, 0, (size_t)n * sizeof *own);
-        if (n == 6) { // S^-1 is symmetric
-            transposed_add(true, 1.0, 6, 6, f->values + f->offset[first], sum, own);
-        } else {
-            transposed_add(false, 1.0, n, n, f->values + f->offset[first], sum, own);
-        }
-        for (int32_t e = first + 1; e < f->row_start[k + 1]; e++) {
-            const int32_t m = f->size[f->column[e]];
-            if (n == 6 && m == 6) {
-                transposed_add(true, -1.0, 6, 6, f->values + f->offset[e], own, t + f->start[f->column[e]]);
-            } else {
-                transposed_add(false, -1.0, n, m, f->values + f->offset[e], own, t + f->start[f->column[e]]);
-            }
-        }
-    }
-    for (int32_t k = f->n - 1; k >= 0; k--) {
-        const int32_t n = f->size[k], first = f->row_start[k];
-        double *own = t + f->start[k];
-        memset(sum, 0, (size_t)n * sizeof *sum);
-        for (int32_t e = first + 1; e < f->row_start[k + 1]; e++) {
-            const int32_t m = f->size[f->column[e]];
-            if (n == 6 && m == 6) {
-                times_add(true, 1.0, 6, 6, f->values + f->offset[e], t + f->start[f->column[e]], sum);
-            } else {
-                times_add(false, 1.0, n, m, f->values + f->offset[e], t + f->start[f->column[e]], sum);
-            }
-        }
-        if (n == 6) {
-            transposed_add(true, -1.0, 6, 6, f->values + f->offset[first], sum, own);
-        } else {
-            transposed_add(false, -1.0, n, n, f->values + f->offset[first], sum, own);
-        }
-        memcpy(z + f->original[f->order[k]], own, (size_t)n * sizeof *z);
+        y[i] += sum;
     }
 }
 
@@ -453,14 +566,14 @@ STN_KERNEL void incomplete_times(const incomplete *f, const stn_block_matrix *ma
             const double *A = matrix->values + matrix->offset[e];
             const bool six = n == 6 && m == 6;
             if (six) {
-                transposed_add(true, 1.0, 6, 6, A, x + row, y + at);
+                transposed_add(true, 6, 6, A, x + row, y + at);
             } else {
-                transposed_add(false, 1.0, n, m, A, x + row, y + at);
+                transposed_add(false, n, m, A, x + row, y + at);
             }
             if (p->row[e] != j && six) {
-                times_add(true, 1.0, 6, 6, A, x + at, y + row);
+                times_add(true, 6, 6, A, x + at, y + row);
             } else if (p->row[e] != j) {
-                times_add(false, 1.0, n, m, A, x + at, y + row);
+                times_add(false, n, m, A, x + at, y + row);
             }
         }
     }

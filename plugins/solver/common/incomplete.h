@@ -7,7 +7,8 @@
 // The order is that of stn_block_tree_build. Level of fill [saad-2003, section 10.3.3]: an entry of H has 0, one that
 // the elimination of k makes has the sum of those of its two entries in row k, plus 1. Entries beyond LEVEL are left
 // out. What is left out may cost a pivot block its definiteness: the diagonal of H is taken SHIFT larger, and a block
-// that has lost it even so is replaced by that of H.
+// that has lost it even so is replaced by that of H. Numbers are single: half the memory, which is what the time goes
+// with, and rounding far below what is left out. H and the vectors are double.
 #ifndef SOLVER_COMMON_INCOMPLETE_H
 #define SOLVER_COMMON_INCOMPLETE_H
 
@@ -17,16 +18,19 @@ typedef struct incomplete {
     int32_t n;            // blocks
     const int32_t *order; // (n) block of the pattern at every place
     const int32_t *size;  // (n) by place
-    int32_t *start;       // (n + 1) first scalar row of every place
-    int32_t *original;    // (n) the same in the order of the pattern
+    int32_t *length;      // (n) size rounded up to 4: rows of blocks and parts of vectors end in zeros
+    int32_t *start;       // (n + 1) where the part of every place begins in vectors
+    int32_t *original;    // (n + 1) first scalar row of every block in the order of the pattern
     int32_t *row_start;   // (n + 1) entries of U of place k: column[row_start[k]] ..., the diagonal first
     int32_t *column;      // places, ascending
-    int64_t *offset;      // (row_start[n] + 1) of every entry in `values`; rows x columns, row-major
-    int32_t *source;      // entry of U of every entry of the pattern
-    bool *flipped;        // ... which holds its transpose
+    int64_t *offset;      // (row_start[n] + 1) of every entry in `values`: rows x length
+    int32_t *source;      // (row_start[n]) entry of the pattern, -1: none, fill alone
+    bool *flipped;        // (row_start[n]) ... whose transpose it is
     int32_t *target;      // entries that eliminations subtract from, in the order of elimination; -1: left out
-    double *values;       // U, its diagonal blocks inverted
-    double *work;         // (scalar rows, and twice the largest block)
+    float *values;        // U, its diagonal blocks inverted
+    int32_t largest;      // length
+    bool sixes;           // all blocks are of size 6, as of bodies
+    float *work;          // (start[n] + largest^2)
     double complete_work; // multiplications of a whole factorisation in the same order
     int32_t replaced;     // pivot blocks of the last factorisation that were
 } incomplete;
