@@ -176,7 +176,7 @@ static stn_status find_branches(augmented *h, stn_error *err) {
 
 /// Makes H iterative where that is asked for, or worth it: beyond some multiplications a block of a whole factor.
 static stn_status analyse_incomplete(augmented *h, augmented_form form, stn_error *err) {
-    enum { LEAST = 500, WORTH = 40000 };
+    enum { LEAST = 400, WORTH = 3000 };
     const bool sure = form == AUGMENTED_ITERATIVE;
     const stn_block_pattern *pattern = &h->matrix.pattern;
     stn_arena *arena = h->control->arena;
