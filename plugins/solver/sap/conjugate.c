@@ -53,12 +53,17 @@ stn_status sap_conjugate(sap_system *s, double *x, bool *done, stn_error *err) {
         }
     }
     double *D = s->conjugate, *y = D + n, *r = y + n, *z = r + n, *p = z + n, *q = p + n;
-    memset(y, 0, (size_t)n * sizeof *y);
-    memcpy(r, x, (size_t)n * sizeof *r);
     for (int64_t i = 0; i < n; i++) {
-        z[i] = D[i] * r[i];
+        z[i] = D[i] * x[i];
     }
-    const double allowed = s->reduction * s->reduction * dot(n, z, z);
+    const double size = dot(n, z, z);
+    int exponent;
+    (void)frexp(sqrt(size), &exponent);
+    const double scale = ldexp(1.0, -exponent), allowed = s->reduction * s->reduction * size * scale * scale;
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int64_t i = 0; i < n; i++) { // |D r| is about 1: in any units within the range of single numbers
+        r[i] = scale * x[i];
+    }
     double before = INFINITY, left = INFINITY;
     for (int32_t k = 0; k < MOST && left > allowed; k++) {
         incomplete_solve(preconditioner, r, z);
@@ -73,8 +78,8 @@ stn_status sap_conjugate(sap_system *s, double *x, bool *done, stn_error *err) {
         before = now;
     }
     *done = left <= allowed;
-    if (*done) {
-        memcpy(x, y, (size_t)n * sizeof *x);
+    for (int64_t i = 0; i < n && *done; i++) {
+        x[i] = y[i] / scale;
     }
     return STN_OK;
 }
