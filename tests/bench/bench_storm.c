@@ -171,8 +171,8 @@ static void print_histogram(const storm *s) {
 static int summarise(const storm *s) {
     printf("problems %d, contacts %lld (at most %d in one), dofs at most %d, tolerance %g\n", s->count,
            (long long)s->contacts, s->most_contacts, s->most_dofs, s->tolerance);
-    printf("ok %d, stalled %d, not converged %d, failed %d, not finite %d; with a whole factor in the end %d\n", s->well, s->stalled,
-           s->not_converged, s->failed, s->not_finite, s->fallbacks);
+    printf("ok %d, stalled %d, not converged %d, failed %d, not finite %d; with a whole factor in the end %d\n",
+           s->well, s->stalled, s->not_converged, s->failed, s->not_finite, s->fallbacks);
     printf("less accurate than said %d, more than %d iterations without a reason %d\n", s->dishonest, MANY_ITERATIONS,
            s->many);
     printf("worst momentum error %.2e", s->worst_momentum);

@@ -231,8 +231,7 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     const stn_solve_control *control = h->control;
     const bool automatic = form == AUGMENTED_AUTO || form == AUGMENTED_LARGE;
     bool chosen = automatic && control->factor != NULL; // a factor plugin
-    h->dense =
-        form == AUGMENTED_DENSE || (automatic && !chosen && (h->nv <= DENSE_LIMIT || h->block_count == 1));
+    h->dense = form == AUGMENTED_DENSE || (automatic && !chosen && (h->nv <= DENSE_LIMIT || h->block_count == 1));
     stn_status status = list_entries(h, err);
     h->fresh = true;
     if (status != STN_OK) {

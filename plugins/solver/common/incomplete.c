@@ -8,8 +8,8 @@
 
 // Measured on H of heaps of 10,000 bodies: level 3 keeps 4.7 blocks a body where a whole factor has 11, and a direction
 // to 1e-2 takes 3 to 4 iterations; with level 2 that are 4 to 5, with level 4 they are 3 and the factor takes an eighth
-// longer. Without the shift up to 4 pivot blocks are replaced, and a direction to 1e-5 then takes 53 iterations in place
-// of 10; ten times the shift doubles the iterations.
+// longer. Without the shift up to 4 pivot blocks are replaced, and a direction to 1e-5 then takes 53 iterations in
+// place of 10; ten times the shift doubles the iterations.
 enum { LEVEL = 3 };
 #define SHIFT 1e-3F
 
@@ -190,8 +190,8 @@ bool incomplete_analyse(const stn_block_pattern *p, stn_arena *arena, const stn_
     f->length = STN_ARENA(arena, blocks, int32_t);
     f->start = STN_ARENA(arena, blocks, int32_t);
     f->original = STN_ARENA(arena, blocks, int32_t);
-    if (head == NULL || at == NULL || f->row_start == NULL || f->length == NULL || f->start == NULL || f->original == NULL ||
-        !find_rows(p, tree->place, &waiting, &done, head, at, f->row_start)) {
+    if (head == NULL || at == NULL || f->row_start == NULL || f->length == NULL || f->start == NULL ||
+        f->original == NULL || !find_rows(p, tree->place, &waiting, &done, head, at, f->row_start)) {
         return false;
     }
     f->column = STN_ARENA(arena, done.count + 1, int32_t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An incomplete factor of a block-sparse symmetric positive definite matrix H, the preconditioner of conjugate gradients
-// where a whole factor fills in:
+// An incomplete factor of a block-sparse symmetric positive definite matrix H, the preconditioner of conjugate
+// gradients where a whole factor fills in:
 //
 //     H ~ U^T S^-1 U,    U block upper triangular with diagonal blocks S_k, by places in the order of elimination
 //

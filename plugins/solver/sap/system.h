@@ -46,7 +46,7 @@ typedef struct sap_system {
     double *predicted;      // impulses that the model gives the full step (3 x stride); at first the warm start's
     sap_point now, trial;
 
-    double cost; // (v - v_star)^T A (v - v_star)/2 - force.v + potentials [J]
+    double cost;       // (v - v_star)^T A (v - v_star)/2 - force.v + potentials [J]
     double reduction;  // of the residual of Newton's equation, where conjugate gradients solve it
     double *conjugate; // (6 nv) what they work in; NULL: not yet
     int32_t factorizations, evaluations;
@@ -71,8 +71,8 @@ stn_status sap_factor(sap_system *s, bool damped, stn_error *err);
 /// dv = -H^-1 gradient, dp = A dv, dv_c = J dv, and the slope gradient.dv.
 stn_status sap_direction(sap_system *s, double *slope, stn_error *err);
 
-/// conjugate.c: x (nv, compact) becomes H^-1 x, by preconditioned conjugate gradients until |D (x - H y)| is `reduction`
-/// of |D x|. Not `done`: they did not come so far, and x is as it was.
+/// conjugate.c: x (nv, compact) becomes H^-1 x, by preconditioned conjugate gradients until |D (x - H y)| is
+/// `reduction` of |D x|. Not `done`: they did not come so far, and x is as it was.
 stn_status sap_conjugate(sap_system *s, double *x, bool *done, stn_error *err);
 
 /// differentiate.c: stn_solver_ops.differentiate.

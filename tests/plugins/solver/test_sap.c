@@ -708,9 +708,9 @@ static void nodal_trees_solve_as_dense_ones(void **state) {
     static const struct {
         bool nodal, by_nodes;
         const char *factorization;
-    } cases[] = {{false, false, "dense"}, {true, true, "dense"},  {true, true, "block"},
-                 {true, false, "block"},  {false, true, "block"}, {false, true, "dense"}, {true, true, "iterative"},
-                 {false, true, "iterative"}};
+    } cases[] = {{false, false, "dense"},   {true, true, "dense"},     {true, true, "block"},
+                 {true, false, "block"},    {false, true, "block"},    {false, true, "dense"},
+                 {true, true, "iterative"}, {false, true, "iterative"}};
     double v[STN_COUNT(cases)][24] = {{0.0}}, gamma[STN_COUNT(cases)][7];
     stn_solve_info info;
     for (int i = 0; i < STN_COUNT(cases); i++) {
