@@ -81,6 +81,14 @@ void stn_arena_reset(stn_arena *arena) {
     arena->newest->used = 0;
 }
 
+size_t arena_bytes(const stn_arena *arena) {
+    size_t total = 0;
+    for (const chunk *c = arena->newest; c != NULL; c = c->next) {
+        total += c->size;
+    }
+    return total;
+}
+
 /// A chunk for one block of `exact` bytes, of memory that is not counted; it has no room beyond.
 static chunk *chunk_of_block(stn_context *context, size_t bytes, size_t exact) {
     const stn_context_options *o = &context->options;

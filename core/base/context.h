@@ -17,6 +17,9 @@ bool stn_context_first_time(stn_context *context, unsigned said);
 /// stn_allocate of so many bytes, of any content: for large pieces that are used bit by bit.
 void *stn_context_allocate_raw(stn_context *context, size_t bytes);
 
+/// What an arena holds, in use or not [bytes].
+size_t arena_bytes(const stn_arena *arena);
+
 /// What a context holds. The registry belongs to core/plugin, which fills it at the first question and sets how it is
 /// released, so that base need not know it.
 struct stn_context {

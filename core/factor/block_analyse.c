@@ -216,7 +216,6 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
     f->gather_runs = STN_ARENA(arena, total, row_run);
     f->entries = STN_ARENA(arena, f->entry_count, block_entry);
     a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
-    f->values = STN_ARENA(arena, f->value_count, double);
     f->decided = STN_ARENA(arena, f->supernode_count, bool);
     f->changing = STN_ARENA(arena, f->entry_count, int32_t);
     f->scale = STN_ARENA_ZEROED(arena, f->n, double);
@@ -224,8 +223,8 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
     f->t = STN_ARENA_ZEROED(arena, ld, double);
     f->update = STN_ARENA_ZEROED(arena, (size_t)ld * KERNEL_CHUNK, double);
     if (f->decided == NULL || f->changing == NULL || f->groups == NULL || f->gather_runs == NULL ||
-        f->entries == NULL || a->runs == NULL || f->values == NULL || f->scale == NULL || f->x == NULL ||
-        f->t == NULL || f->update == NULL) {
+        f->entries == NULL || a->runs == NULL || f->scale == NULL || f->x == NULL || f->t == NULL ||
+        f->update == NULL) {
         return false;
     }
     for (int32_t s = 0; s < f->supernode_count; s++) {
@@ -244,7 +243,8 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
         node->gather_end = gathered;
     }
     place_entries(a, p);
-    return true;
+    f->values = STN_ARENA(arena, f->value_count, double); // last: what follows a large block gets twice its room
+    return f->values != NULL;
 }
 
 void block_factor_release(block_factor *f) {

@@ -4,6 +4,7 @@
 //         [L11; L21] = panel factored,   ancestors -= L21 L21^T
 #include <string.h>
 
+#include "base/context.h"
 #include "factor/block_factor.h"
 
 static stn_status symbolic(void *self, stn_context *context, const stn_block_pattern *pattern, void **factor,
@@ -264,8 +265,7 @@ static void solve(void *factor, int32_t columns, double *x) {
 
 static size_t memory(const void *factor) {
     const block_factor *f = factor;
-    return ((size_t)f->value_count + f->base_capacity) * sizeof *f->values +
-           (size_t)f->entry_count * sizeof *f->entries;
+    return arena_bytes(f->arena) + f->base_capacity * sizeof *f->values;
 }
 
 const stn_factor_ops *stn_factor_block(void) {

@@ -82,12 +82,14 @@ static bool add_servo(const assembly *a, const stn_servo *servo) {
 }
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
-    // every joint may bring two limits and a coupler, every velocity of a joint dry friction and two limits of its own
-    int32_t velocities = 0;
-    for (int32_t t = 0; t < setup->model->tree_count; t++) {
-        velocities += setup->model->trees[t].kind == STN_TREE_ARTICULATED ? setup->model->trees[t].nv : 0;
+    // at most; free bodies have joints, too, which have none
+    int32_t rows = frame->forces.servo_count;
+    for (int32_t j = 0; j < setup->model->joint_count; j++) {
+        const stn_joint *joint = &setup->model->joints[j];
+        const bool limited = setup->model->groups[joint->group].velocity_limits && !isinf(joint->velocity);
+        rows += (joint->nv == 1 ? 2 : 0) + (joint->mimic >= 0 ? 1 : 0) + (joint->friction > 0.0 ? joint->nv : 0) +
+                (limited ? 2 * joint->nv : 0);
     }
-    int32_t rows = 3 * setup->model->joint_count + 3 * velocities + frame->forces.servo_count;
     return (row_count){rows, rows};
 }
 

@@ -64,7 +64,8 @@ static void solve(bench *b, const stn_problem *p, double tolerance) {
         lap(b, ASSEMBLY, &clock);
         need(sap_factor(&s, false, &err), &err);
         lap(b, FACTOR, &clock);
-        double slope = sap_direction(&s);
+        double slope;
+        need(sap_direction(&s, &slope, &err), &err);
         lap(b, DIRECTION, &clock);
         sap_line_search(&s, slope);
         lap(b, SEARCH, &clock);

@@ -2,7 +2,7 @@
 // The storm: random well- and ill-posed contact problems through the solver sap, at its tolerance, judged by the
 // certificate. 1 to 200 contacts, many of them redundant and parallel, condition of A up to 1e12, masses over four
 // decades, stiffness over ten and rigid, mu 0 to 5, steps of 0.1 to 30 ms.
-//     bench_storm [COUNT [SEED [TOLERANCE]]]
+//     bench_storm [COUNT [SEED [TOLERANCE [FACTORIZATION]]]]
 // Exit 1: a NaN, a failure, an accuracy that is not what the status says, or more than 50 iterations without a reason.
 #include <float.h>
 #include <math.h>
@@ -22,6 +22,7 @@ typedef struct storm {
     stn_problem_solver *problem_solver;
     stn_arena *arena;
     double tolerance;
+    int32_t fallbacks; // problems where conjugate gradients gave way to a whole factor
     int32_t count, well, stalled, not_converged, failed, not_finite, dishonest, many;
     int32_t iterations[MOST_ITERATIONS + 1];
     int64_t contacts;
@@ -36,13 +37,14 @@ static void need(stn_status status, const stn_error *err) {
     }
 }
 
-static void begin(storm *s, double tolerance) {
+static void begin(storm *s, double tolerance, const char *factorization) {
     stn_error err;
     const stn_setting settings[] = {
         {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "storm"},
-        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = MOST_ITERATIONS, .where = "storm"}};
+        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = MOST_ITERATIONS, .where = "storm"},
+        {.name = "factorization", .form = STN_SETTING_TEXT, .text = factorization, .where = "storm"}};
     need(stn_context_create(NULL, &s->context, &err), &err);
-    need(stn_instance_create(s->context, STN_KIND_SOLVER, "sap", settings, 2, &s->solver, &err), &err);
+    need(stn_instance_create(s->context, STN_KIND_SOLVER, "sap", settings, 3, &s->solver, &err), &err);
     need(stn_instance_create(s->context, STN_KIND_LAW, "sap", NULL, 0, &s->law, &err), &err);
     stn_problem_solver_options options = {.solver = s->solver, .law = s->law};
     need(stn_problem_solver_create(s->context, &options, &s->problem_solver, &err), &err);
@@ -100,6 +102,7 @@ static void count_answer(storm *s, int32_t i, const stn_problem *p, stn_status s
                          const stn_certificate *c, const double *gamma) {
     double error = c->momentum * c->momentum_size;
     bool good = c->momentum <= 10.0 * s->tolerance || error <= 1e-13 || error <= rounding(s, p, gamma);
+    s->fallbacks += r->fallbacks > 0;
     s->iterations[r->iterations <= MOST_ITERATIONS ? r->iterations : MOST_ITERATIONS]++;
     if (!c->finite) {
         s->not_finite++;
@@ -168,8 +171,8 @@ static void print_histogram(const storm *s) {
 static int summarise(const storm *s) {
     printf("problems %d, contacts %lld (at most %d in one), dofs at most %d, tolerance %g\n", s->count,
            (long long)s->contacts, s->most_contacts, s->most_dofs, s->tolerance);
-    printf("ok %d, stalled %d, not converged %d, failed %d, not finite %d\n", s->well, s->stalled, s->not_converged,
-           s->failed, s->not_finite);
+    printf("ok %d, stalled %d, not converged %d, failed %d, not finite %d; with a whole factor in the end %d\n",
+           s->well, s->stalled, s->not_converged, s->failed, s->not_finite, s->fallbacks);
     printf("less accurate than said %d, more than %d iterations without a reason %d\n", s->dishonest, MANY_ITERATIONS,
            s->many);
     printf("worst momentum error %.2e", s->worst_momentum);
@@ -187,10 +190,10 @@ int main(int argc, char **argv) {
     random_stream random = {argc > 2 ? strtoull(argv[2], NULL, 10) : 1};
     double tolerance = argc > 3 ? strtod(argv[3], NULL) : 1e-6;
     if (count < 1 || !(tolerance >= 0.0)) {
-        fprintf(stderr, "storm: usage: storm [COUNT [SEED [TOLERANCE]]]\n");
+        fprintf(stderr, "storm: usage: storm [COUNT [SEED [TOLERANCE [FACTORIZATION]]]]\n");
         return 2;
     }
-    begin(&s, tolerance);
+    begin(&s, tolerance, argc > 4 ? argv[4] : "auto");
     for (int32_t i = 0; i < count; i++) {
         solve(&s, i, &random);
     }

@@ -321,6 +321,11 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
         }
         h->fresh = true; // what is in it now must not serve the next step
     }
+    if (h->iterative) {
+        return incomplete_factor(&h->incomplete, &h->matrix)
+                   ? STN_OK
+                   : stn_fail(err, STN_ERR_NUMERIC, "a diagonal block is not positive definite");
+    }
     if (!h->dense && h->changing != NULL) { // A stays what it is, and so does what is added to it for the same damping
         const bool again = h->factored && damping == h->damping;
         h->factored = true;

@@ -16,6 +16,7 @@
 #include <stiction/plugin.h>
 
 #include "common/augmented_motion.h"
+#include "common/incomplete.h"
 #include "common/symbolic_cache.h"
 
 typedef struct augmented_block {
@@ -119,10 +120,21 @@ typedef struct augmented {
     const double *G, *own_line_G; // as augmented_assemble was given them
     bool dense_made;              // entries and memory of the dense H
     bool by_bodies;               // the factor is that of its `bodies`
+
+    bool iterative; // H has an incomplete factor, for conjugate gradients
+    incomplete incomplete;
 } augmented;
 
 /// AUTO: the factor plugin of `control` where there is one, else dense up to 40 dofs or one block, else by blocks.
-typedef enum augmented_form { AUGMENTED_AUTO, AUGMENTED_DENSE, AUGMENTED_BLOCK } augmented_form;
+/// ITERATIVE: an incomplete factor, for who solves by conjugate gradients. LARGE: that where a whole factor would take
+/// more time than a few iterations, else AUTO.
+typedef enum augmented_form {
+    AUGMENTED_AUTO,
+    AUGMENTED_DENSE,
+    AUGMENTED_BLOCK,
+    AUGMENTED_ITERATIVE,
+    AUGMENTED_LARGE
+} augmented_form;
 
 /// Blocks, A and the panels of all constraints. The workspace of `control` is a symbolic_cache; everything else lives
 /// in its arena. Numbers that are not finite stay what they are.
@@ -135,6 +147,8 @@ stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_so
 stn_status augmented_hold(augmented *h, stn_error *err);
 /// Pattern, memory and symbolic factor, once for what was packed.
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err);
+/// Gives an iterative one a whole factor, of the H that it has the incomplete one of.
+stn_status augmented_complete(augmented *h, stn_error *err);
 /// An order of elimination for H with its pattern key->pattern, by the `order` of the factor: see augmented_order.c.
 stn_status augmented_order(const augmented *h, const symbolic_key *key, int32_t *order, stn_error *err);
 /// Own A, memory and entries of a dense H or one by blocks, for what augmented_analyse found articulated.
@@ -145,7 +159,7 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
 void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed);
 /// Factors H + proximal, the diagonal of H times 1 + damping. STN_ERR_NUMERIC: not positive definite.
 stn_status augmented_factor(augmented *h, double damping, stn_error *err);
-/// x = H^-1 x, compact.
+/// x = H^-1 x, compact. Not of an iterative one.
 void augmented_solve(const augmented *h, double *x);
 
 /// A vector of the problem's dofs into a padded one, and back.

@@ -211,6 +211,58 @@ static stn_status find_bodies(augmented *h, stn_error *err) {
     return STN_OK;
 }
 
+/// Makes H iterative where that is asked for, or worth it: beyond some multiplications a block of a whole factor.
+static stn_status analyse_incomplete(augmented *h, augmented_form form, stn_error *err) {
+    enum { LEAST = 400, WORTH = 3000 };
+    const bool sure = form == AUGMENTED_ITERATIVE;
+    const stn_block_pattern *pattern = &h->matrix.pattern;
+    stn_arena *arena = h->control->arena;
+    stn_block_tree tree;
+    if (!sure && (h->block_count < LEAST || h->nodal || h->proximal != NULL)) {
+        return STN_OK;
+    }
+    if (!incomplete_order(pattern, arena, &tree, &h->incomplete)) {
+        return out_of_memory(h, err);
+    }
+    h->iterative = sure || h->incomplete.complete_work > (double)WORTH * h->block_count;
+    return !h->iterative || incomplete_analyse(pattern, arena, &tree, &h->incomplete) ? STN_OK : out_of_memory(h, err);
+}
+
+/// The symbolic factor of H by blocks; `chosen`: by the factor plugin.
+static stn_status analyse_whole(augmented *h, bool chosen, stn_error *err) {
+    const stn_solve_control *control = h->control;
+    stn_arena *arena = control->arena;
+    const int32_t n = h->block_count;
+    stn_status status = STN_OK;
+    h->ops = chosen ? control->factor : stn_factor_block();
+    symbolic_key key = {h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern};
+    if (h->nodal && h->ops->order != NULL) {
+        int32_t *order = STN_ARENA(arena, n + 1, int32_t);
+        status = order != NULL ? augmented_order(h, &key, order, err) : out_of_memory(h, err);
+        h->matrix.pattern.order = order;
+    }
+    if (h->nodal && h->ops->refactor != NULL) {
+        h->changing = STN_ARENA_ZEROED(arena, n + 1, bool);
+        for (int32_t k = 0; k < h->cluster_count && h->changing != NULL; k++) {
+            const augmented_cluster *cluster = &h->clusters[k];
+            for (int32_t p = 0; p < cluster->part_count; p++) {
+                h->changing[h->parts[cluster->part_start + p].block] = true;
+            }
+        }
+        status = h->changing != NULL ? status : out_of_memory(h, err);
+    }
+    status = status == STN_OK ? symbolic_cache_find(control->workspace, &key, &h->factor, err) : status;
+    // Only a numeric factor tells that a matrix is not positive definite.
+    if (status == STN_ERR_NUMERIC) {
+        status = STN_ERR_UNSUPPORTED;
+        stn_error_prefix(err, "analysis of the pattern");
+        if (err != NULL) {
+            err->status = status;
+        }
+    }
+    return status;
+}
+
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) {
     const bool chosen = h->control->factor != NULL; // a factor plugin
     if (form == AUGMENTED_AUTO && !chosen) {
@@ -249,9 +301,9 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
     }
     enum { DENSE_LIMIT = 40, BRANCHED = 16 }; // below, a tree loses nothing by a factor that knows no branches
     const stn_solve_control *control = h->control;
-    bool chosen = form == AUGMENTED_AUTO && control->factor != NULL; // a factor plugin
-    h->dense =
-        form == AUGMENTED_DENSE || (form == AUGMENTED_AUTO && !chosen && (h->nv <= DENSE_LIMIT || h->block_count == 1));
+    const bool automatic = form == AUGMENTED_AUTO || form == AUGMENTED_LARGE;
+    bool chosen = automatic && control->factor != NULL; // a factor plugin
+    h->dense = form == AUGMENTED_DENSE || (automatic && !chosen && (h->nv <= DENSE_LIMIT || h->block_count == 1));
     stn_status status = list_entries(h, err);
     h->fresh = true;
     if (status != STN_OK) {
@@ -275,7 +327,7 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
                 h->values + (int64_t)h->blocks[entry->row].compact * h->stride + h->blocks[entry->column].compact;
         }
         h->ready = true;
-        return form == AUGMENTED_AUTO && !h->branched ? find_branches(h, err) : STN_OK;
+        return automatic && !h->branched ? find_branches(h, err) : STN_OK;
     }
     // entries are the blocks of a block matrix, in its order
     stn_arena *arena = control->arena;
@@ -306,31 +358,17 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
     }
     h->matrix = (stn_block_matrix){{n, size, start, row, NULL}, offset, h->values};
     h->ready = true;
-    h->ops = chosen ? control->factor : stn_factor_block();
-    symbolic_key key = {h->ops, chosen ? control->factor_self : NULL, &h->matrix.pattern};
-    if (h->nodal && h->ops->order != NULL) {
-        int32_t *order = STN_ARENA(arena, n + 1, int32_t);
-        status = order != NULL ? augmented_order(h, &key, order, err) : out_of_memory(h, err);
-        h->matrix.pattern.order = order;
-    }
-    if (h->nodal && h->ops->refactor != NULL) {
-        h->changing = STN_ARENA_ZEROED(arena, n + 1, bool);
-        for (int32_t k = 0; k < h->cluster_count && h->changing != NULL; k++) {
-            const augmented_cluster *cluster = &h->clusters[k];
-            for (int32_t p = 0; p < cluster->part_count; p++) {
-                h->changing[h->parts[cluster->part_start + p].block] = true;
-            }
-        }
-        status = h->changing != NULL ? status : out_of_memory(h, err);
-    }
-    status = status == STN_OK ? symbolic_cache_find(control->workspace, &key, &h->factor, err) : status;
-    // Only a numeric factor tells that a matrix is not positive definite.
-    if (status == STN_ERR_NUMERIC) {
-        status = STN_ERR_UNSUPPORTED;
-        stn_error_prefix(err, "analysis of the pattern");
-        if (err != NULL) {
-            err->status = status;
+    if (form == AUGMENTED_ITERATIVE || (form == AUGMENTED_LARGE && !chosen)) {
+        status = analyse_incomplete(h, form, err);
+        if (status != STN_OK || h->iterative) {
+            return status;
         }
     }
-    return status;
+    return analyse_whole(h, chosen, err);
+}
+
+stn_status augmented_complete(augmented *h, stn_error *err) {
+    stn_status status = analyse_whole(h, h->control->factor != NULL, err);
+    h->iterative = false;
+    return status == STN_OK ? h->ops->numeric(h->factor, &h->matrix, err) : status;
 }

@@ -98,7 +98,8 @@ stn_status sap_differentiate(void *self, const stn_problem *problem, const stn_s
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     sap_refresh(&s);
-    status = augmented_analyse(&s.H, (augmented_form)s.config->factorization, err);
+    const augmented_form form = (augmented_form)s.config->factorization;
+    status = augmented_analyse(&s.H, form == AUGMENTED_ITERATIVE ? AUGMENTED_AUTO : form, err);
     if (status == STN_OK) {
         augmented_assemble(&s.H, s.now.G, s.now.line_G, NULL);
         status = augmented_factor(&s.H, 0.0, err);

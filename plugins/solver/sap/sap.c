@@ -13,7 +13,7 @@
 #include "system.h"
 
 static const char *const line_searches[] = {"exact", "armijo", NULL};
-static const char *const factorizations[] = {"auto", "dense", "block", NULL}; // augmented_form
+static const char *const factorizations[] = {"auto", "dense", "block", "iterative", NULL}; // augmented_form
 
 static const stn_param params[] = {
     STN_PARAM_CHOICE(sap_config, line_search, line_searches, SAP_EXACT, "how far to go along Newton's direction"),
@@ -23,9 +23,10 @@ static const stn_param params[] = {
         sap_config, anticipate, true,
         "sliding contacts that will stick are stiff along their slip in Newton's model; false: the Hessian of "
         "the potential, as published"),
-    STN_PARAM_CHOICE(
-        sap_config, factorization, factorizations, AUGMENTED_AUTO,
-        "of the Hessian; auto: the chosen factor plugin, else dense up to 40 dofs or one tree, else block"),
+    STN_PARAM_CHOICE(sap_config, factorization, factorizations, AUGMENTED_AUTO,
+                     "of the Hessian; auto: the chosen factor plugin, else dense up to 40 dofs or one tree, else "
+                     "block, or iterative "
+                     "where that takes less time; iterative: an incomplete factor and conjugate gradients"),
 };
 
 typedef struct residual {
@@ -38,11 +39,12 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     stn_error first = {STN_OK, ""};
     stn_status status = sap_factor(s, false, &first);
     if (status == STN_OK) {
-        *slope = sap_direction(s);
-        if (*slope < 0.0) {
-            return STN_OK;
-        }
-    } else if (status != STN_ERR_NUMERIC) {
+        status = sap_direction(s, slope, &first);
+    }
+    if (status == STN_OK && *slope < 0.0) {
+        return STN_OK;
+    }
+    if (status != STN_OK && status != STN_ERR_NUMERIC) {
         return stn_fail(err, status, "%s", first.text);
     }
     status = sap_factor(s, true, err);
@@ -50,8 +52,7 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
         stn_error_prefix(err, "Hessian, with 1e-12 of its diagonal added");
         return status;
     }
-    *slope = sap_direction(s);
-    return STN_OK;
+    return sap_direction(s, slope, err);
 }
 
 /// |D y|, y the sizes of the impulses: those that balance cancel to nothing, in J^T gamma as in A v.
@@ -87,6 +88,13 @@ static stn_status name_unheld(const sap_system *s, stn_error *err) {
         }
     }
     return stn_fail_unheld(p, (stn_unheld){most->tree, dof}, s->control->unheld, err);
+}
+
+/// How far conjugate gradients reduce the residual of Newton's equation [eisenstat-1996, choice 2]: by the square of
+/// what the last iteration did, so that the end stays quadratic, and no further than the solution needs.
+static double forcing(const residual *r, double before) {
+    const double most = 1e-2, ratio = r->value / before; // before: infinite at first
+    return fmin(most, fmax(ratio * ratio > 0.0 ? ratio * ratio : most, 0.2 * r->bound / r->value));
 }
 
 /// Newton's loop, until info->iterations has come to `limit`.
@@ -134,6 +142,7 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
             info->reason = done ? "residual" : stalled ? "stagnation" : "iterations";
             return done ? STN_OK : stalled ? STN_STALLED : STN_NOT_CONVERGED;
         }
+        s->reduction = forcing(&r, before);
         double slope = 0.0, cost = s->cost;
         stn_status status = find_direction(s, &slope, err);
         if (status != STN_OK) {

@@ -46,7 +46,9 @@ typedef struct sap_system {
     double *predicted;      // impulses that the model gives the full step (3 x stride); at first the warm start's
     sap_point now, trial;
 
-    double cost; // (v - v_star)^T A (v - v_star)/2 - force.v + potentials [J]
+    double cost;       // (v - v_star)^T A (v - v_star)/2 - force.v + potentials [J]
+    double reduction;  // of the residual of Newton's equation, where conjugate gradients solve it
+    double *conjugate; // (6 nv) what they work in; NULL: not yet
     int32_t factorizations, evaluations;
     int32_t falls; // last steps in a row that the proximal term alone made short, the cost falling as at their start
 } sap_system;
@@ -66,8 +68,12 @@ void sap_predict(const sap_system *s);
 /// direction.c: assembles and factors H at the present point, or H + 1e-12 diag(H) when `damped`. Creates what is not
 /// there yet.
 stn_status sap_factor(sap_system *s, bool damped, stn_error *err);
-/// dv = -H^-1 gradient, dp = A dv, dv_c = J dv. Returns the slope gradient.dv.
-double sap_direction(sap_system *s);
+/// dv = -H^-1 gradient, dp = A dv, dv_c = J dv, and the slope gradient.dv.
+stn_status sap_direction(sap_system *s, double *slope, stn_error *err);
+
+/// conjugate.c: x (nv, compact) becomes H^-1 x, by preconditioned conjugate gradients until |D (x - H y)| is
+/// `reduction` of |D x|. Not `done`: they did not come so far, and x is as it was.
+stn_status sap_conjugate(sap_system *s, double *x, bool *done, stn_error *err);
 
 /// differentiate.c: stn_solver_ops.differentiate.
 stn_status sap_differentiate(void *self, const stn_problem *problem, const stn_solve_control *control,

@@ -14,6 +14,7 @@ static const solver_way every_way[] = {
     {"sap", NULL, NULL, "sap"},
     {"sap", "line_search", "armijo", "sap"},
     {"sap", "factorization", "block", "sap"},
+    {"sap", "factorization", "iterative", "sap"},
     {"bisection", "local", "coulomb", NULL},
     {"bisection", "local", "ccp", NULL},
     {"bisection", "local", "bisection", NULL},
