@@ -229,4 +229,5 @@ static void times(const articulated_parts *f, const double *inertia, const doubl
     }
 }
 
-const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward, backward, half, rows, half_of_rows, response, times};
+const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward,      backward, half,
+                                                              rows,   half_of_rows, response, times};

@@ -19,9 +19,13 @@ typedef struct row_run {
 } row_run;
 
 typedef struct panel_kernels {
-    /// Factors the panel in place; scale (n) receives 1/l_jj. Returns -1 or the first column whose pivot is not > 0
-    /// (NaN and infinity included).
-    int32_t (*panel_factor)(int32_t n, int32_t m, int32_t ld, double *panel, double *scale);
+    /// Factors columns [begin, n) of the panel in place, all before being done; scale (n) receives 1/l_jj. Returns -1
+    /// or the first column whose pivot is not > 0 (NaN and infinity included). begin is a multiple of KERNEL_CHUNK.
+    int32_t (*panel_factor)(int32_t begin, int32_t n, int32_t m, int32_t ld, double *panel, double *scale);
+    /// What panel_factor does to rows [first, m) once it has been through the rows above: first is a multiple of
+    /// KERNEL_ROWS and >= n.
+    void (*panel_rows)(int32_t begin, int32_t n, int32_t first, int32_t m, int32_t ld, double *panel,
+                       const double *scale);
     /// Columns [q, q + count) of -L2 L2^T for rows [q, m), count <= KERNEL_CHUNK, n <= q: update[r + ld j] =
     /// -sum_k panel[r + ld k] panel[q + j + ld k]. Rows around them, to multiples of 8, are written too, undefined.
     void (*panel_update)(int32_t n, int32_t m, int32_t ld, const double *panel, int32_t q, int32_t count,
@@ -103,8 +107,8 @@ typedef struct articulated_kernels {
                       double singular);
     void (*forward)(const articulated_parts *f, int32_t columns, double *x, int32_t stride_x);
     void (*backward)(const articulated_parts *f, int32_t columns, double *x, int32_t stride_x);
-    /// X (4 n) = L^-T J^T of three rows J = E S on the way from `tip` to the root, E (3 x WIDE): four lanes a dof, t1, t2,
-    /// n, 0. dofs (n) receives those, the tip first; returns their number.
+    /// X (4 n) = L^-T J^T of three rows J = E S on the way from `tip` to the root, E (3 x WIDE): four lanes a dof, t1,
+    /// t2, n, 0. dofs (n) receives those, the tip first; returns their number.
     int32_t (*half)(const articulated_parts *f, const double *E, int32_t tip, double *X, int32_t *dofs);
     /// J (3 x n) = E S on that way; other entries stay. No factor.
     void (*rows)(const articulated_parts *f, const double *E, int32_t tip, double *J);

@@ -244,12 +244,42 @@ ALWAYS void factor_chunk(int32_t count, int32_t c, int32_t m, size_t ld, double 
     }
 }
 
-static int32_t panel_factor(int32_t n, int32_t m, int32_t ld, double *panel, double *scale) {
+static int32_t panel_factor(int32_t begin, int32_t n, int32_t m, int32_t ld, double *panel, double *scale) {
     int32_t failed = -1;
-    for (int32_t c = 0; failed < 0 && c < n; c += 6) {
-        BY_COUNT(n - c, factor_chunk, c, m, (size_t)ld, panel, scale, &failed);
+    for (int32_t c = 0; failed < 0 && c < n; c += 6) { // from 0, or compilers doubt that tiles begin in the panel
+        if (c >= begin) {
+            BY_COUNT(n - c, factor_chunk, c, m, (size_t)ld, panel, scale, &failed);
+        }
     }
     return failed;
+}
+
+ALWAYS void rows_chunk(int32_t count, int32_t c, int32_t first, int32_t m, size_t ld, double *panel,
+                       const double *scale) {
+    const double *square = panel + (size_t)c * ld + (size_t)c;
+    triangle t;
+    UNROLL
+    for (int32_t j = 0; j < count; j++) {
+        t.scale[j] = scale[c + j];
+        UNROLL
+        for (int32_t i = j + 1; i < count; i++) {
+            t.unit[i][j] = square[(size_t)j * ld + (size_t)i];
+        }
+    }
+    int32_t row = first;
+    for (; row + W < m; row += 2 * W) {
+        next_tile(2, count, c, row, ld, panel, &t);
+    }
+    if (row < m) {
+        next_tile(1, count, c, row, ld, panel, &t);
+    }
+}
+
+static void panel_rows(int32_t begin, int32_t n, int32_t first, int32_t m, int32_t ld, double *panel,
+                       const double *scale) {
+    for (int32_t c = begin; c < n; c += 6) {
+        BY_COUNT(n - c, rows_chunk, c, first, m, (size_t)ld, panel, scale);
+    }
 }
 
 ALWAYS void update_tile(int32_t vectors, int32_t count, int32_t n, size_t ld, const double *rows, const double *pivots,
@@ -412,5 +442,5 @@ static void scatter(const row_run *runs, int32_t count, int32_t skipped, int32_t
     }
 }
 
-const panel_kernels KERNEL_NAME(panel_kernels) = {panel_factor,   panel_update, panel_forward,
-                                                  panel_backward, add_runs,     scatter};
+const panel_kernels KERNEL_NAME(panel_kernels) = {panel_factor,   panel_rows, panel_update, panel_forward,
+                                                  panel_backward, add_runs,   scatter};

@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that take indices from a shared counter. Who does which index varies; what an index computes must not.
+// Workers that take indices of a job: each first those of its own share, in ascending order, then what is left of the
+// shares of others. So what a job works with mostly stays in the caches of the processor that had it in the job before.
+// Who does which index varies; what an index computes must not.
+//
+// A job may take microseconds, so nobody who takes part in one enters the kernel: workers watch a counter for a while
+// before they sleep, and the caller does not wait for workers that have not begun an index. Where others want the
+// processors a worker may lose its own in the middle of an index, for milliseconds, and all wait for it. Then workers
+// sleep at once, and the caller works alone for a while, which is longer each time that it happens again.
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include <stiction/threads.h>
 
+#include "base/wait.h"
+
+enum { LINE = 64 }; // bytes that processors exchange
+
 typedef struct worker {
     struct stn_threads *threads;
     pthread_t thread;
     int32_t number;
+    char apart[LINE];
+    atomic_uint_fast64_t share; // of the job: the next index, and above 32 bits the end
+    char apart_too[LINE];
 } worker;
 
 struct stn_threads {
@@ -19,47 +34,118 @@ struct stn_threads {
     worker *workers; // (count), [0] is the caller
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
-    int64_t generation; // of the job, so that a worker takes each once
-    int32_t busy;
-    bool stop;
+    double woken;                  // when sleepers were called last [us]
+    bool alone;                    // the caller works alone
+    double alone_until, alone_for; // [us]
+    // the job; read by those who have taken an index of it, which is not over before they are
     void (*run)(void *user, int32_t index, int32_t worker);
     void *user;
     int32_t job_count;
-    atomic_int next;
+    char apart[LINE];
+    atomic_int begun; // jobs
+    atomic_int sleepers;
+    atomic_bool stop;
+    char apart_too[LINE];
+    atomic_int finished; // indices that are done
+    atomic_bool caller_sleeps;
+    atomic_bool crowded; // somebody waited long
 };
 
-static void work(stn_threads *t, int32_t number) {
-    for (;;) {
-        int32_t i = atomic_fetch_add(&t->next, 1);
-        if (i >= t->job_count) {
-            return;
+bool stn_wait_more(stn_wait *wait) {
+    enum { TURNS = 64 };
+    static const double yields_after = 10.0, ends_after = 200.0, long_yield = 50.0; // [us]
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+    if (++wait->turns % TURNS != 0) {
+        return true;
+    }
+    double now = stn_clock_us();
+    wait->begun = wait->turns == TURNS ? now : wait->begun;
+    if (now - wait->begun < yields_after) {
+        return true;
+    }
+    sched_yield();
+    return now - wait->begun < ends_after && stn_clock_us() - now < long_yield;
+}
+
+/// Calls those who sleep, but not all the time: on a busy machine they are asleep again before they have done anything.
+static void wake(stn_threads *t) {
+    static const double pause = 50.0; // [us]
+    if (atomic_load(&t->sleepers) > 0 && stn_clock_us() - t->woken > pause) {
+        pthread_mutex_lock(&t->mutex);
+        pthread_cond_broadcast(&t->start);
+        pthread_mutex_unlock(&t->mutex);
+        t->woken = stn_clock_us();
+    }
+}
+
+void stn_threads_waited_long(stn_threads *threads) {
+    atomic_store(&threads->crowded, true);
+}
+
+/// Somebody waited long: the caller shall work alone for a while.
+static void retire(stn_threads *t) {
+    static const double least = 2e3, most = 64e3; // [us]
+    double now = stn_clock_us(), longer = 2.0 * t->alone_for < most ? 2.0 * t->alone_for : most;
+    t->alone_for = now - t->alone_until < 4.0 * t->alone_for ? longer : least;
+    t->alone_until = now + t->alone_for;
+    t->alone = true;
+    atomic_store(&t->crowded, false);
+}
+
+/// Takes the next index of a share; -1: there is none.
+static int32_t take(atomic_uint_fast64_t *share) {
+    uint_fast64_t now = atomic_load(share);
+    do {
+        if ((uint32_t)now >= (uint32_t)(now >> 32)) {
+            return -1;
         }
-        t->run(t->user, i, number);
+    } while (!atomic_compare_exchange_weak(share, &now, now + 1));
+    return (int32_t)(uint32_t)now;
+}
+
+/// Takes indices as long as there are some.
+static void work(stn_threads *t, int32_t number) {
+    for (int32_t k = 0; k < t->count; k++) {
+        atomic_uint_fast64_t *share = &t->workers[(number + k) % t->count].share;
+        for (int32_t index = take(share); index >= 0; index = take(share)) {
+            const int32_t count = t->job_count; // the job is not over before this index is
+            t->run(t->user, index, number);
+            if (atomic_fetch_add(&t->finished, 1) + 1 == count && atomic_load(&t->caller_sleeps)) {
+                pthread_mutex_lock(&t->mutex);
+                pthread_cond_signal(&t->done);
+                pthread_mutex_unlock(&t->mutex);
+            }
+            if (number == 0) {
+                wake(t);
+            }
+        }
     }
 }
 
 static void *worker_main(void *argument) {
     worker *self = argument;
     stn_threads *t = self->threads;
-    int64_t seen = 0;
-    pthread_mutex_lock(&t->mutex);
-    for (;;) {
-        while (!t->stop && t->generation == seen) {
-            pthread_cond_wait(&t->start, &t->mutex);
+    int seen = 0;
+    while (!atomic_load(&t->stop)) {
+        stn_wait wait = {0};
+        while (atomic_load(&t->begun) == seen && !atomic_load(&t->stop) && stn_wait_more(&wait)) {
         }
-        if (t->stop) {
-            break;
+        if (atomic_load(&t->begun) == seen) {
+            pthread_mutex_lock(&t->mutex);
+            atomic_fetch_add(&t->sleepers, 1);
+            while (atomic_load(&t->begun) == seen && !atomic_load(&t->stop)) {
+                pthread_cond_wait(&t->start, &t->mutex);
+            }
+            atomic_fetch_sub(&t->sleepers, 1);
+            pthread_mutex_unlock(&t->mutex);
         }
-        seen = t->generation;
-        pthread_mutex_unlock(&t->mutex);
+        seen = atomic_load(&t->begun);
         work(t, self->number);
-        pthread_mutex_lock(&t->mutex);
-        t->busy--;
-        if (t->busy == 0) {
-            pthread_cond_signal(&t->done);
-        }
     }
-    pthread_mutex_unlock(&t->mutex);
     return NULL;
 }
 
@@ -103,7 +189,7 @@ void stn_threads_destroy(stn_threads *threads) {
     }
     if (threads->process == getpid()) {
         pthread_mutex_lock(&threads->mutex);
-        threads->stop = true;
+        atomic_store(&threads->stop, true);
         pthread_cond_broadcast(&threads->start);
         pthread_mutex_unlock(&threads->mutex);
         for (int32_t i = 1; i < threads->count; i++) {
@@ -129,19 +215,43 @@ void stn_parallel_for(stn_threads *threads, int32_t count, void (*run)(void *use
         }
         return;
     }
-    pthread_mutex_lock(&threads->mutex);
-    threads->run = run;
-    threads->user = user;
-    threads->job_count = count;
-    atomic_store(&threads->next, 0);
-    threads->busy = threads->count - 1;
-    threads->generation++;
-    pthread_cond_broadcast(&threads->start);
-    pthread_mutex_unlock(&threads->mutex);
-    work(threads, 0);
-    pthread_mutex_lock(&threads->mutex);
-    while (threads->busy > 0) {
-        pthread_cond_wait(&threads->done, &threads->mutex);
+    stn_threads *t = threads;
+    int32_t first = 0;
+    while (t->alone && first < count) {
+        run(user, first++, 0);
+        t->alone = stn_clock_us() < t->alone_until;
     }
-    pthread_mutex_unlock(&threads->mutex);
+    if (first == count) {
+        return;
+    }
+    t->run = run;
+    t->user = user;
+    t->job_count = count;
+    atomic_store(&t->finished, first);
+    for (int32_t k = 0; k < t->count; k++) {
+        const uint_fast64_t begin =
+            (uint_fast64_t)first + (uint_fast64_t)(count - first) * (uint_fast64_t)k / (uint_fast64_t)t->count;
+        const uint_fast64_t end =
+            (uint_fast64_t)first + (uint_fast64_t)(count - first) * (uint_fast64_t)(k + 1) / (uint_fast64_t)t->count;
+        atomic_store(&t->workers[k].share, end << 32 | begin);
+    }
+    atomic_fetch_add(&t->begun, 1);
+    wake(t);
+    work(t, 0);
+    stn_wait wait = {0};
+    while (atomic_load(&t->finished) < count && stn_wait_more(&wait)) {
+    }
+    if (atomic_load(&t->finished) < count) {
+        stn_threads_waited_long(t);
+        pthread_mutex_lock(&t->mutex);
+        atomic_store(&t->caller_sleeps, true);
+        while (atomic_load(&t->finished) < count) {
+            pthread_cond_wait(&t->done, &t->mutex);
+        }
+        atomic_store(&t->caller_sleeps, false);
+        pthread_mutex_unlock(&t->mutex);
+    }
+    if (atomic_load(&t->crowded)) {
+        retire(t);
+    }
 }

@@ -71,8 +71,13 @@ static bool make_groups(analysis *a, block_supernode *node, int32_t *group_count
             last += size[rows[end++]];
         }
         block_group *g = &f->groups[(*group_count)++];
-        *g =
-            (block_group){from, last, target->ld, target->panel + (int64_t)target->ld * a->panel_row[rows[k]], NULL, 0};
+        *g = (block_group){.first = from,
+                           .last = last,
+                           .target_node = a->supernode[rows[k]],
+                           .target_column = a->panel_row[rows[k]],
+                           .target_place = rows[k],
+                           .target_ld = target->ld,
+                           .target = target->panel + (int64_t)target->ld * a->panel_row[rows[k]]};
         // all rows from block k on, as runs in the target
         int32_t found = 0, row = from;
         for (int32_t m = k; m < count; row += size[rows[m++]]) {
@@ -117,6 +122,7 @@ static void place_entries(analysis *a, const stn_block_pattern *p) {
                 .columns = p->block_size[j],
                 .row_step = flipped ? node->ld : 1,
                 .column_step = flipped ? 1 : node->ld,
+                .place = column,
                 .diagonal = i == j,
             };
         }

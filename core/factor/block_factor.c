@@ -30,23 +30,6 @@ static void release(void *factor) {
     block_factor_release(factor);
 }
 
-static void write_entry(const block_entry *e, const double *restrict from, double *restrict to) {
-    for (int32_t r = 0; r < e->rows; r++) {
-        int32_t end = e->diagonal ? r + 1 : e->columns;
-        if (e->column_step == 1) {
-            for (int32_t c = 0; c < end; c++) {
-                to[c] = from[c];
-            }
-        } else {
-            for (int32_t c = 0; c < end; c++) {
-                to[(size_t)c * (size_t)e->column_step] = from[c];
-            }
-        }
-        from += e->columns;
-        to += e->row_step;
-    }
-}
-
 /// Entries of a matrix that change are added to what earlier supernodes left.
 static void add_entry(const block_entry *e, const double *restrict from, double *restrict to) {
     for (int32_t r = 0; r < e->rows; r++, from += e->columns, to += e->row_step) {
@@ -57,32 +40,20 @@ static void add_entry(const block_entry *e, const double *restrict from, double 
     }
 }
 
-/// Factors the panel of a supernode and subtracts from those of its ancestors. -1, or the column that has no pivot.
 static int32_t eliminate(block_factor *f, const block_supernode *node) {
-    double *panel = f->values + node->panel;
-    int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, panel, f->scale + node->first_column);
-    if (bad >= 0) {
-        return node->first_column + bad;
-    }
-    for (int32_t k = node->group_start; k < node->group_end; k++) {
-        const block_group *g = &f->groups[k];
-        for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
-            int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
-            f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
-            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
-                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
-        }
-    }
-    return -1;
+    return block_eliminate(f, node, f->supernode_count, f->update);
 }
 
 /// Factors a matrix of the pattern. -1, or the column in elimination order whose pivot is not > 0.
 static int32_t factor_all(block_factor *f, const stn_block_matrix *matrix) {
     int32_t bad = -1;
     f->base_ready = false;
+    if (block_tasks_ready(f) && block_tasks_factor(f, matrix)) {
+        return -1; // else once more in order, to find the first pivot that fails
+    }
     memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
     for (int32_t e = 0; e < f->entry_count; e++) {
-        write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+        block_write_entry(f, matrix, e);
     }
     for (int32_t s = 0; s < f->supernode_count && bad < 0; s++) {
         bad = eliminate(f, &f->supernodes[s]);
@@ -150,7 +121,7 @@ static int32_t factor_rest(block_factor *f, const stn_block_matrix *matrix) {
         if (next < f->changing_count && f->changing[next] == e) {
             next++;
         } else {
-            write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+            block_write_entry(f, matrix, e);
         }
     }
     for (int32_t s = 0; s < f->supernode_count && bad < 0; s++) {
@@ -231,36 +202,29 @@ static void permute(const block_factor *f, bool back, double *x) {
 }
 
 static void solve(void *factor, int32_t columns, double *x) {
-    const block_factor *f = factor;
+    block_factor *f = factor;
+    const bool threads = block_tasks_worth_solving(f) && block_tasks_ready(f);
     for (int32_t c = 0; c < columns; c++, x += f->n) {
         permute(f, false, x);
-        for (int32_t s = 0; s < f->supernode_count; s++) {
+        for (int32_t s = 0; s < f->supernode_count && !threads; s++) {
             const block_supernode *node = &f->supernodes[s];
-            const size_t own_columns = (size_t)node->columns;
-            double *own = f->x + node->first_column;
-            memcpy(f->t, own, own_columns * sizeof *own);
-            memset(f->t + own_columns, 0, ((size_t)node->ld - own_columns) * sizeof *own);
-            f->kernels->panel_forward(node->columns, node->rows, node->ld, f->values + node->panel,
-                                      f->scale + node->first_column, f->t);
-            memcpy(own, f->t, own_columns * sizeof *own);
+            block_forward(f, node, f->x, f->t);
             f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t,
                                  f->x);
         }
-        for (int32_t s = f->supernode_count - 1; s >= 0; s--) {
-            const block_supernode *node = &f->supernodes[s];
-            double *own = f->x + node->first_column;
-            memcpy(f->t, own, (size_t)node->columns * sizeof *own);
-            for (int32_t k = node->gather_start; k < node->gather_end; k++) {
-                const row_run *run = &f->gather_runs[k];
-                memcpy(f->t + run->from, f->x + run->to, (size_t)run->count * sizeof *own);
-            }
-            memset(f->t + node->rows, 0, (size_t)(node->ld - node->rows) * sizeof *own);
-            f->kernels->panel_backward(node->columns, node->rows, node->ld, f->values + node->panel,
-                                       f->scale + node->first_column, f->t);
-            memcpy(own, f->t, (size_t)node->columns * sizeof *own);
+        for (int32_t s = f->supernode_count - 1; s >= 0 && !threads; s--) {
+            block_backward(f, &f->supernodes[s], f->x, f->t);
+        }
+        if (threads) {
+            block_tasks_solve(f, f->x);
         }
         permute(f, true, x);
     }
+}
+
+static void use_threads(void *factor, stn_threads *threads) {
+    block_factor *f = factor;
+    f->threads = threads;
 }
 
 static size_t memory(const void *factor) {
@@ -277,6 +241,7 @@ const stn_factor_ops *stn_factor_block(void) {
                                        .refactor = refactor,
                                        .weak_pivot = weak_pivot,
                                        .order = order_pattern,
-                                       .memory = memory};
+                                       .memory = memory,
+                                       .use_threads = use_threads};
     return &ops;
 }

@@ -7,6 +7,7 @@
 #define STICTION_CORE_FACTOR_BLOCK_FACTOR_H
 
 #include <stiction/factor.h>
+#include <stiction/threads.h>
 
 #include "base/kernels.h"
 
@@ -15,6 +16,8 @@
 /// begins at `first` and covers at least [first, last).
 typedef struct block_group {
     int32_t first, last;
+    int32_t target_node, target_column; // the ancestor, and its column that the first one is
+    int32_t target_place;               // the block that it begins
     int32_t target_ld;
     int64_t target;
     const row_run *runs;
@@ -37,6 +40,7 @@ typedef struct block_entry {
     int64_t target;
     int32_t rows, columns;
     int32_t row_step, column_step;
+    int32_t place; // block column of L, in elimination order
     bool diagonal; // only its lower triangle is read
 } block_entry;
 
@@ -65,6 +69,8 @@ typedef struct block_factor {
     size_t base_capacity;
     bool base_ready;
     bool worth_base; // enough is decided by no changing block
+    stn_threads *threads;
+    struct block_tasks *tasks; // the work of numeric and solve, cut for threads; NULL: not yet
 } block_factor;
 
 /// Multiplications of a factorisation.
@@ -74,4 +80,26 @@ bool block_order(const stn_block_pattern *pattern, stn_arena *scratch, int32_t *
 stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *pattern, block_factor **out,
                                 stn_error *err);
 void block_factor_release(block_factor *f);
+
+/// block_steps.c
+/// Writes entry e of a matrix to its place in the panels.
+void block_write_entry(const block_factor *f, const stn_block_matrix *matrix, int32_t e);
+/// Factors the panel of a supernode and subtracts from those of its ancestors before supernode `end`. -1, or the column
+/// in elimination order that has no pivot.
+int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end, double *update);
+/// Brings the own part of x (of supernode `node`, in elimination order) to L^-1 x; t (ld) receives what is to be added
+/// to the rows below.
+void block_forward(const block_factor *f, const block_supernode *node, double *x, double *t);
+/// Brings the own part of x to L^-T x; t (ld) is work space.
+void block_backward(const block_factor *f, const block_supernode *node, double *x, double *t);
+
+/// block_tasks.c: numeric and solve by several threads; all bits are those of one.
+/// Is it worth it, and is there memory?
+bool block_tasks_ready(block_factor *f);
+/// Is it worth it for a solve, too?
+bool block_tasks_worth_solving(const block_factor *f);
+/// False: some pivot is not > 0.
+bool block_tasks_factor(block_factor *f, const stn_block_matrix *matrix);
+/// x (n), in elimination order.
+void block_tasks_solve(block_factor *f, double *x);
 #endif

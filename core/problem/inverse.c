@@ -114,18 +114,18 @@ static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, st
 
 /// Room for a factor, and behind it a diagonal where A is singular.
 static size_t values_needed(const stn_matrix *a) {
-    const size_t n = (size_t)a->n, least = 3 * n; // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
+    const size_t n = (size_t)a->n, least = 3 * n;  // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
     const size_t branches = STN_LTL_VALUES(n) + n; // n doubles hold the 2 n integers of the shape
     const size_t bodies = STN_ARTICULATED_VALUES(n) + 3 * n; // with extra and the diagonal of A
-    return a->form == STN_MATRIX_DENSE ? (branches > bodies ? branches : bodies)
+    return a->form == STN_MATRIX_DENSE                       ? (branches > bodies ? branches : bodies)
            : a->form == STN_MATRIX_NODAL && a->node_size > 3 ? n * (size_t)a->node_size
                                                              : least;
 }
 
 // ---------------------------------------------------------------------------------------------------- the operator
 
-/// Is A the matrix of the motion but for its diagonal, bit by bit? Then it is factored as that. False: it is not, or has
-/// a pivot that makes it singular.
+/// Is A the matrix of the motion but for its diagonal, bit by bit? Then it is factored as that. False: it is not, or
+/// has a pivot that makes it singular.
 static bool factor_articulated(const tree_motion *told, const stn_matrix *a, tree_factor *f) {
     const size_t n = (size_t)a->n;
     for (size_t j = 1; j < n; j++) {

@@ -132,7 +132,7 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
         .max_iterations = common->max_iterations,
         .context = s->context,
         .arena = slot->arena,
-        .threads = job->islands.count == 1 ? s->options.threads : NULL, // with several they are busy with islands
+        .threads = slot->threads,
         .law = s->law.ops != NULL ? &s->law : NULL,
         .law_memory = job->request->law_memory,
         .memory = job->request->solver_memory,
@@ -185,11 +185,10 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
     return status;
 }
 
-/// Solves the islands of chunk `index`: what stn_parallel_for calls; `user` is the job.
-static void solve_chunk(void *user, int32_t index, int32_t worker) {
-    (void)worker;
-    solve_job *job = user;
+/// Solves the islands of chunk `index`, one after the other, each by `threads`.
+static void solve_chunk(solve_job *job, int32_t index, stn_threads *threads) {
     worker_slot *slot = &job->solver->slots[index];
+    slot->threads = threads;
     for (int32_t i = job->chunk_start[index]; i < job->chunk_start[index + 1]; i++) {
         island_outcome *outcome = &job->outcomes[i];
         *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}, .unheld = {-1, -1}};
@@ -201,6 +200,15 @@ static void solve_chunk(void *user, int32_t index, int32_t worker) {
             slot->failed_island = i;
             slot->error = err;
         }
+    }
+}
+
+/// What stn_parallel_for calls: all chunks but the largest.
+static void solve_other_chunk(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    solve_job *job = user;
+    if (index != job->largest) {
+        solve_chunk(job, index, NULL); // the threads are busy with chunks
     }
 }
 
@@ -337,6 +345,11 @@ static stn_status cut_chunks(solve_job *job, stn_error *err) {
             job->chunk_start[++job->chunk_count] = i + 1;
         }
     }
+    job->largest = -1;
+    for (int32_t i = 0, k = 0; i < count; i++) {
+        k += i == job->chunk_start[k + 1];
+        job->largest = 2 * (start[i + 1] - start[i]) > problem->constraint_count || count == 1 ? k : job->largest;
+    }
     return STN_OK;
 }
 
@@ -369,7 +382,10 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
     for (int32_t k = 0; k < s->slot_count; k++) {
         s->slots[k].failed_island = -1;
     }
-    stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
+    if (job->largest >= 0) {
+        solve_chunk(job, job->largest, s->options.threads);
+    }
+    stn_parallel_for(s->options.threads, job->chunk_count, solve_other_chunk, job);
     for (int32_t k = 0; k < s->slot_count && job->request->phase_us != NULL; k++) { // phases of all slots, from zero
         for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
             job->request->phase_us[i] += s->slots[k].phase_us[i];

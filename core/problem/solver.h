@@ -12,6 +12,7 @@
 typedef struct worker_slot {
     stn_arena *arena;
     void *workspace;
+    stn_threads *threads;  // for the island at hand; NULL: they are busy with chunks
     int32_t failed_island; // -1: none
     stn_error error;
     double phase_us[STN_PHASE_COUNT]; // of this call, when a profile is asked for
@@ -47,6 +48,7 @@ typedef struct solve_job {
     stn_islands islands;
     bool whole; // one island that is the problem itself
     int32_t chunk_count;
+    int32_t largest; // chunk of the island that has more than half of the constraints, solved by all threads; -1: none
     int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i is run in worker slot i
     double *v, *gamma, *v_position; // the last: NULL when the solver leaves none, or nobody asks
     island_outcome *outcomes;       // (islands.count)

@@ -77,7 +77,7 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
 /// The Jacobian of a contact of one body of a tree whose motion is told, by its wrench. Where both bodies are of one
 /// tree the wrench is taken back: false, as at other positions, and no row is filled. Memory: `complete`.
 static bool add_by_motion(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
-                        const stn_contact *contact, const stn_constraint *c, double *values, stn_jacobian *J,
+                          const stn_contact *contact, const stn_constraint *c, double *values, stn_jacobian *J,
                           bool *complete) {
     const stn_problem_tree *tree = &a->frame->problem.trees[J->tree];
     const bool second = J->wrench != NULL;

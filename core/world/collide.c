@@ -2,6 +2,8 @@
 // Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the
 // law); the reach follows from the speeds that v_star (or a motor's command) and v0 promise, first bounded over whole
 // bodies, then exactly per contact.
+#include <stiction/threads.h>
+
 #include "model/compiled.h"
 #include "world/clearance.h"
 #include "world/sleep.h"
@@ -90,8 +92,9 @@ typedef struct collision {
     const state_view *state;
     step_frame *frame;
     const step_services *services;
-    double *speed; // of each collider: one that no point of it exceeds [m/s]
-    double *grown; // how far its box reaches beyond its shape [m]
+    stn_arena *arena; // of what looking at pairs needs
+    double *speed;    // of each collider: one that no point of it exceeds [m/s]
+    double *grown;    // how far its box reaches beyond its shape [m]
     // the law's reach is asked for every collider, pair and far contact: the constraint that it reads is made once
     double dt;
     double fastest; // [m/s] of all colliders, where what moves carries others along; 0: it does not
@@ -372,7 +375,7 @@ static bool are_of_one_cloud(const step_setup *setup, const state_view *state, c
 /// Most points of a cloud move against each other by much less than the fastest ones: what the pair's margin comes to
 /// by speed. NULL without memory: then the margin holds everywhere.
 static const stn_contact_reach *reach_by_speed(collision *s, const stn_contact_pair *pair, double speed) {
-    stn_contact_reach *reach = STN_ARENA(s->frame->arena, 1, stn_contact_reach);
+    stn_contact_reach *reach = STN_ARENA(s->arena, 1, stn_contact_reach);
     if (reach == NULL) {
         return NULL;
     }
@@ -385,16 +388,17 @@ static const stn_contact_reach *reach_by_speed(collision *s, const stn_contact_p
 }
 
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
-static stn_status collide_found(collision *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
+static stn_status collide_some(collision *s, const stn_broadphase_pair *found, int32_t count, stn_contact_set *set,
+                               overlap_record *overlaps, stn_error *err) {
     const step_setup *setup = s->setup;
-    step_frame *frame = s->frame;
-    stn_contact_set *set = &frame->contacts;
+    const step_frame *frame = s->frame;
     int32_t capacity = count < OVERLAP_BATCH ? count : OVERLAP_BATCH;
-    stn_contact_pair *pairs = STN_ARENA(frame->arena, capacity, stn_contact_pair);
+    stn_contact_pair *pairs = STN_ARENA(s->arena, capacity, stn_contact_pair);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
-    const stn_contact_scene scene = stn_step_scene(setup, frame, s->services, frame->kinematics);
+    stn_contact_scene scene = stn_step_scene(setup, frame, s->services, frame->kinematics);
+    scene.arena = s->arena;
     for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
         int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = set->count;
         for (int32_t i = 0; i < size; i++) {
@@ -406,12 +410,10 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             pairs[i].margin = at_least(setup->options.margin, law_reach(s, &pairs[i].material.value, speed, speed));
             pairs[i].reach = are_of_one_cloud(setup, s->state, &pairs[i]) ? reach_by_speed(s, &pairs[i], speed) : NULL;
         }
-        frame->place.plugin = setup->plugin[STN_KIND_CONTACT];
         stn_status status = stn_collide_pairs(setup->plugin[STN_KIND_CONTACT], &scene, pairs, size, set, err);
         if (status < 0) {
             return status;
         }
-        frame->place.plugin = NULL;
         // contacts come with the surface velocities of the model; what counts are those of the state
         for (int32_t i = first; frame->has_belts && i < set->count; i++) {
             stn_contact *c = &set->contacts[i];
@@ -435,10 +437,99 @@ static stn_status collide_found(collision *s, const stn_broadphase_pair *found, 
             }
         }
         set->count = kept;
-        stn_overlap_note(frame, &batch, first);
+        stn_overlap_note(set, overlaps, &batch, first);
         drop_tied(setup, set, first);
     }
     return STN_OK;
+}
+
+/// Part of the pairs that several threads look at.
+typedef struct narrow_part {
+    collision s;
+    const stn_broadphase_pair *found;
+    int32_t count;
+    stn_contact_set set;
+    overlap_record overlaps;
+    stn_status status;
+    stn_error err;
+} narrow_part;
+
+static void collide_part(void *user, int32_t index, int32_t worker) {
+    (void)worker;
+    narrow_part *part = (narrow_part *)user + index;
+    part->status = collide_some(&part->s, part->found, part->count, &part->set, &part->overlaps, &part->err);
+}
+
+/// Parts one after the other in the order of the pairs: contacts, overlaps, and the first failure.
+static stn_status join_parts(collision *s, const narrow_part *parts, int32_t part_count, overlap_record *overlaps,
+                             stn_error *err) {
+    step_frame *frame = s->frame;
+    stn_contact_set *set = &frame->contacts;
+    int32_t count = 0;
+    for (int32_t k = 0; k < part_count; k++) {
+        if (parts[k].status < 0) {
+            *err = parts[k].err;
+            return parts[k].status;
+        }
+        count += parts[k].set.count;
+    }
+    if (count > set->capacity) {
+        set->contacts = STN_ARENA(frame->arena, count + count / 4, stn_contact);
+        if (set->contacts == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d contacts", count);
+        }
+        set->capacity = count + count / 4;
+    }
+    for (int32_t k = 0; k < part_count; k++) {
+        const stn_contact_set *own = &parts[k].set;
+        if (own->count > 0) {
+            memcpy(set->contacts + set->count, own->contacts, (size_t)own->count * sizeof *set->contacts);
+        }
+        set->count += own->count;
+        stn_overlap_join(overlaps, &parts[k].overlaps);
+    }
+    return STN_OK;
+}
+
+/// All pairs, by several threads where the contact model allows that and there are many.
+static stn_status collide_found(collision *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
+    enum { LEAST = 64 }; // pairs of a part
+    step_frame *frame = s->frame;
+    const step_services *services = s->services;
+    const stn_contact_ops *ops = s->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+    const int32_t most = 2 * stn_threads_count(services->threads);
+    int32_t part_count = count / LEAST < most ? count / LEAST : most;
+    part_count = part_count < NARROW_PARTS ? part_count : NARROW_PARTS;
+    stn_status status = STN_OK;
+    overlap_record overlaps;
+    stn_overlap_begin(&overlaps);
+    frame->place.plugin = s->setup->plugin[STN_KIND_CONTACT];
+    if (stn_threads_count(services->threads) == 1 || part_count < 2 || !STN_PLUGIN_HAS(ops, by_threads)) {
+        status = collide_some(s, found, count, &frame->contacts, &overlaps, err);
+    } else {
+        narrow_part *parts = STN_ARENA(frame->arena, part_count, narrow_part);
+        if (parts == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", count);
+        }
+        for (int32_t k = 0; k < part_count; k++) {
+            const int32_t begin = (int32_t)((int64_t)count * k / part_count);
+            stn_arena *arena = services->narrow[k];
+            stn_arena_reset(arena);
+            parts[k] = (narrow_part){.s = *s,
+                                     .found = found + begin,
+                                     .count = (int32_t)((int64_t)count * (k + 1) / part_count) - begin,
+                                     .set = {.arena = arena},
+                                     .overlaps = overlaps};
+            parts[k].s.arena = arena;
+        }
+        stn_parallel_for(services->threads, part_count, collide_part, parts);
+        status = join_parts(s, parts, part_count, &overlaps, err);
+    }
+    if (status >= 0) {
+        frame->place.plugin = NULL;
+    }
+    stn_overlap_report(&overlaps, &frame->report);
+    return status;
 }
 
 /// Surfaces that may meet themselves are a pair each, in the order of all others.
@@ -497,7 +588,9 @@ stn_status stn_step_collide(const step_setup *setup, const state_view *state, st
     frame->contacts = (stn_contact_set){.arena = frame->arena};
     frame->contacts.contacts = STN_ARENA(frame->arena, expected, stn_contact);
     frame->contacts.capacity = frame->contacts.contacts != NULL ? expected : 0;
-    stn_overlap_begin(&frame->report);
+    overlap_record none;
+    stn_overlap_begin(&none);
+    stn_overlap_report(&none, &frame->report);
     frame->middle = NULL;
     if (setup->collider_count == 0) {
         return STN_OK;
@@ -507,6 +600,7 @@ stn_status stn_step_collide(const step_setup *setup, const state_view *state, st
         .state = state,
         .frame = frame,
         .services = services,
+        .arena = frame->arena,
         .speed = STN_ARENA(frame->arena, setup->collider_count, double),
         .grown = STN_ARENA(frame->arena, setup->collider_count, double),
         .dt = frame->dt,

@@ -23,10 +23,8 @@ static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t n
     return -1;
 }
 
-void stn_overlap_begin(stn_step_report *report) {
-    report->overlap_m = report->overlap_without_contact_m = 0.0;
-    report->overlap_geometry[0] = report->overlap_geometry[1] = -1;
-    report->bare_geometry[0] = report->bare_geometry[1] = -1;
+void stn_overlap_begin(overlap_record *record) {
+    *record = (overlap_record){.geometry = {-1, -1}, .bare_geometry = {-1, -1}};
 }
 
 static bool are_near(const stn_aabb *a, double grown_a, const stn_aabb *b, double grown_b) {
@@ -96,17 +94,15 @@ void stn_overlap_measure(const stn_contact_set *set, overlap_batch *batch, int32
     }
 }
 
-static void note(double depth, const stn_contact_pair *pair, double *deepest, int32_t *geometry) {
+static void note(double depth, int32_t a, int32_t b, double *deepest, int32_t *geometry) {
     if (depth > *deepest) {
         *deepest = depth;
-        geometry[0] = pair->geometry_a;
-        geometry[1] = pair->geometry_b;
+        geometry[0] = a;
+        geometry[1] = b;
     }
 }
 
-void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first) {
-    const stn_contact_set *set = &frame->contacts;
-    stn_step_report *report = &frame->report;
+void stn_overlap_note(const stn_contact_set *set, overlap_record *record, const overlap_batch *batch, int32_t first) {
     bool touches[OVERLAP_BATCH] = {false};
     for (int32_t i = first, at = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
@@ -117,9 +113,24 @@ void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t fir
         }
     }
     for (int32_t i = 0; i < batch->count; i++) {
-        note(batch->depth[i], &batch->pairs[i], &report->overlap_m, report->overlap_geometry);
+        const int32_t a = batch->pairs[i].geometry_a, b = batch->pairs[i].geometry_b;
+        note(batch->depth[i], a, b, &record->overlap_m, record->geometry);
         if (!touches[i] && batch->pairs[i].material.value.stiffness != 0.0) { // 0: meant to have none
-            note(batch->depth[i], &batch->pairs[i], &report->overlap_without_contact_m, report->bare_geometry);
+            note(batch->depth[i], a, b, &record->bare_m, record->bare_geometry);
         }
+    }
+}
+
+void stn_overlap_join(overlap_record *record, const overlap_record *later) {
+    note(later->overlap_m, later->geometry[0], later->geometry[1], &record->overlap_m, record->geometry);
+    note(later->bare_m, later->bare_geometry[0], later->bare_geometry[1], &record->bare_m, record->bare_geometry);
+}
+
+void stn_overlap_report(const overlap_record *record, stn_step_report *report) {
+    report->overlap_m = record->overlap_m;
+    report->overlap_without_contact_m = record->bare_m;
+    for (int32_t i = 0; i < 2; i++) {
+        report->overlap_geometry[i] = record->geometry[i];
+        report->bare_geometry[i] = record->bare_geometry[i];
     }
 }

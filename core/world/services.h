@@ -27,6 +27,8 @@ typedef struct distance_model {
     stn_instance *own;           // NULL: the world's tells distances
 } distance_model;
 
+enum { NARROW_PARTS = 16 };
+
 typedef struct step_services {
     stn_context *context;
     stn_threads *threads; // NULL: one
@@ -36,8 +38,9 @@ typedef struct step_services {
     void *contact_prepared; // of the contact model for the model
     distance_model distances;
     cache_index cache_index;
-    stn_arena *looks;               // of look_at_constraint, reset by the next
-    stn_surroundings *surroundings; // the world, for questions that are asked in a step (stn_near_pairs)
+    stn_arena *looks;                // of look_at_constraint, reset by the next
+    stn_arena *narrow[NARROW_PARTS]; // of parts of the pairs that several threads look at; NULL: one thread
+    stn_surroundings *surroundings;  // the world, for questions that are asked in a step (stn_near_pairs)
 
     // warnings
     struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces

@@ -287,8 +287,7 @@ void stn_setup_release(step_setup *setup) {
         setup->constraint_slots, setup->element_slots,   setup->collider,       setup->collider_moves,
         setup->collider_radius,  setup->collider_margin, setup->collider_worst, setup->body_parts,
         setup->kinematic_bodies, setup->kinematic_of,    setup->node_dof,       setup->node_tree,
-        setup->tree_may_sleep,   setup->body_radius,
-        setup->surface_kind,     setup->kind_material,
+        setup->tree_may_sleep,   setup->body_radius,     setup->surface_kind,   setup->kind_material,
     };
     for (int32_t i = 0; i < STN_COUNT(tables); i++) {
         stn_release(context, tables[i]);

@@ -47,6 +47,12 @@ stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err
     } else if (setup->options.threads != 1) {
         status = stn_threads_create(context, setup->options.threads, &services->threads, err);
     }
+    for (int32_t i = 0; i < NARROW_PARTS && status == STN_OK && services->threads != NULL; i++) {
+        services->narrow[i] = stn_arena_create(context);
+        if (services->narrow[i] == NULL) {
+            status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+        }
+    }
     if (status == STN_OK) {
         const stn_problem_solver_options options = {
             .solver = setup->plugin[STN_KIND_SOLVER],
@@ -120,6 +126,9 @@ void stn_world_destroy(stn_world *world) {
     stn_threads_destroy(world->services.threads);
     stn_arena_destroy(world->frame.arena);
     stn_arena_destroy(world->services.looks);
+    for (int32_t i = 0; i < NARROW_PARTS; i++) {
+        stn_arena_destroy(world->services.narrow[i]);
+    }
     stn_builder_destroy(world->builder);
     stn_setup_release(world->setup);
     stn_release(context, world);

@@ -255,11 +255,19 @@ typedef struct overlap_batch {
     const double *grown;              // (collider_count) how far boxes reach beyond their shapes
     double depth[OVERLAP_BATCH];      // of each pair, 0: apart
 } overlap_batch;
-void stn_overlap_begin(stn_step_report *report);
+/// The deepest of the pairs so far, and that of the pairs which are left without a contact in overlap.
+typedef struct overlap_record {
+    double overlap_m, bare_m;
+    int32_t geometry[2], bare_geometry[2]; // -1: none
+} overlap_record;
+void stn_overlap_begin(overlap_record *record);
 /// Fills the depths; the contacts from `first` on are all that the contact model has for these pairs.
 void stn_overlap_measure(const stn_contact_set *set, overlap_batch *batch, int32_t first);
-/// Reports the deepest, and that of the pairs which are left without a contact in overlap.
-void stn_overlap_note(step_frame *frame, const overlap_batch *batch, int32_t first);
+/// Records them, when contacts that do not act are dropped.
+void stn_overlap_note(const stn_contact_set *set, overlap_record *record, const overlap_batch *batch, int32_t first);
+/// Adds what `later` has of the pairs that follow.
+void stn_overlap_join(overlap_record *record, const overlap_record *later);
+void stn_overlap_report(const overlap_record *record, stn_step_report *report);
 
 /// Poses, material and velocities of the pair whose geometries are set, without margin and reach.
 void stn_step_describe_pair(const step_setup *setup, const state_view *state, const step_frame *frame,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The solver sap on frozen piles: microseconds of a Newton iteration by part, and of the work once per solve.
 // Newton's loop is written again here, from the solver's own parts, with a clock between them. Every part of every
-// iteration is the least of the repetitions: what else the machine does is not measured.
+// iteration is the least of the repetitions: what else the machine does is not measured. The first argument is the
+// number of threads, the second the least number of bodies of the piles.
+#include <stdlib.h>
+
 #include "../../plugins/solver/sap/system.h"
 #include "bench_time.h"
 #include "stn_scene.h"
@@ -18,6 +21,8 @@ typedef struct bench {
     stn_inverse *inverse;
     stn_arena *arena;
     void *workspace;
+    stn_threads *threads;
+    int32_t least;                        // bodies
     double us[MAX_ITERATIONS + 1][PARTS]; // of one problem, the least so far
     int32_t iteration, iterations, trials;
 } bench;
@@ -37,8 +42,12 @@ static void need(stn_status status, const stn_error *err) {
 
 static void solve(bench *b, const stn_problem *p, double tolerance) {
     const sap_config config = {SAP_EXACT, AUGMENTED_AUTO, 1e-2, true};
-    stn_solve_control control = {
-        .tolerance = tolerance, .context = b->context, .arena = b->arena, .law = &b->law, .workspace = b->workspace};
+    stn_solve_control control = {.tolerance = tolerance,
+                                 .context = b->context,
+                                 .arena = b->arena,
+                                 .threads = b->threads,
+                                 .law = &b->law,
+                                 .workspace = b->workspace};
     sap_system s = {.problem = p, .control = &control, .config = &config};
     stn_error err = {STN_OK, ""};
     b->iteration = 0;
@@ -78,6 +87,9 @@ static void solve(bench *b, const stn_problem *p, double tolerance) {
 static void measure(bench *b, int32_t side, int32_t height, bool spheres, int repeats) {
     int32_t contacts = 0, iterations = 0, trials = 0;
     double total[PARTS] = {0.0}, sum = 0.0;
+    if (side * side * height < b->least) {
+        return;
+    }
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         scene s;
         stn_error err = {STN_OK, ""};
@@ -111,10 +123,11 @@ static void measure(bench *b, int32_t side, int32_t height, bool spheres, int re
     printf(" | sum %.1f us\n", sum);
 }
 
-int main(void) {
-    bench b = {0};
+int main(int argc, char **argv) {
+    bench b = {.least = argc > 2 ? atoi(argv[2]) : 0};
     stn_error err = {STN_OK, ""};
     need(stn_context_create(NULL, &b.context, &err), &err);
+    need(stn_threads_create(b.context, argc > 1 ? atoi(argv[1]) : 1, &b.threads, &err), &err);
     need(stn_instance_create(b.context, STN_KIND_LAW, "sap", NULL, 0, &b.law_instance, &err), &err);
     b.law = (stn_law){.ops = b.law_instance->desc->ops.law, .self = b.law_instance->self, .id = "sap"};
     need(stn_inverse_create(b.context, &b.inverse, &err), &err);
@@ -133,6 +146,7 @@ int main(void) {
     measure(&b, 5, 6, false, 20);
     stn_arena_destroy(b.arena);
     symbolic_cache_destroy(b.workspace);
+    stn_threads_destroy(b.threads);
     stn_inverse_destroy(b.inverse);
     stn_instance_destroy(b.law_instance);
     stn_context_destroy(b.context);

@@ -169,6 +169,9 @@ typedef struct stn_contact_ops {
     /// OPTIONAL; without, contacts act on the shapes' own surfaces. Of a geometry of the model that was prepared. Where
     /// patches of shapes stay that are apart, the world warns with it. [setup]
     void (*surface_error)(const void *prepared, int32_t geometry, stn_surface_error *out);
+    /// May several threads call collide at once, each with an arena, a set and an err of its own? Then what `self` and
+    /// `prepared` hold is only read. Without, one thread looks at all pairs.
+    bool by_threads;
 } stn_contact_ops;
 
 STN_END_C

@@ -4,7 +4,7 @@
 #ifndef STICTION_FACTOR_H
 #define STICTION_FACTOR_H
 
-#include <stiction/context.h>
+#include <stiction/threads.h>
 
 STN_BEGIN_C
 
@@ -75,6 +75,9 @@ typedef struct stn_factor_ops {
     /// OPTIONAL. How much memory it holds now [bytes]; what is small beside its numbers may be left out. Whoever keeps
     /// factors of several patterns releases the ones longest unused beyond a bound. Absent: guessed by pattern. [step]
     size_t (*memory)(const void *factor);
+    /// OPTIONAL. What numeric, refactor and solve may use from now on; NULL: no threads. Their results must not depend
+    /// on it. Absent: they work on the thread that calls them. [step]
+    void (*use_threads)(void *factor, stn_threads *threads);
 } stn_factor_ops;
 
 /// The core's own back ends, usable without the registry: "dense" and "block" (minimum degree, block LDL^T or LL^T).

@@ -118,7 +118,7 @@ typedef struct stn_problem_tree {
     stn_matrix A;      // symmetric >= 0, n > 0
     /// OPTIONAL, of an articulated tree: how bodies move, for solvers that use it. NULL: not told; files do not hold
     /// it.
-    const double *motion;  // S (n x 8), angular and linear velocity of each dof, about a point that all share, two zeros
+    const double *motion; // S (n x 8), angular and linear velocity of each dof, about a point that all share, two zeros
     const int32_t *parent; // (n) the dof before it on the way to the root, < its own number; -1: none
     /// OPTIONAL, with motion, where A is the matrix of stn_articulated (factor.h) with these. NULL: not told.
     const double *inertia; // (n x 6 x 8)

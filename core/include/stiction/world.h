@@ -31,7 +31,7 @@ typedef struct stn_world_options {
     stn_relaxation_rule relaxation_rule;                        // the sum unless told
     double margin;          // pairs nearer than this are in the problem [m]; the law's reach may ask for more
     bool margin_only;       // the law's reach is not asked: for studies of what contacts that come in too late do
-    int32_t threads;        // workers for islands; 1
+    int32_t threads;        // that share the work of a step; 1
     bool certificate_light; // without natural maps and law residual
     bool stiction;          // contacts and joints that stick hold their place under load: docs/stiction.md
     bool exact_contacts;    // solvers of exact friction get rigid contacts as they stand, which may have no solution

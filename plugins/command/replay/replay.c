@@ -315,7 +315,7 @@ static int run_replay(void *self, const stn_command_call *call) {
         {"integrator", 0, CLI_TEXT, "ID", "another integrator", &plugin[STN_KIND_INTEGRATOR].id},
         {"contact", 0, CLI_TEXT, "ID", "another contact model", &plugin[STN_KIND_CONTACT].id},
         {"factor", 0, CLI_TEXT, "ID", "another factorisation", &plugin[STN_KIND_FACTOR].id},
-        {"threads", 0, CLI_INT, "N", "workers for islands", &o.use.threads},
+        {"threads", 0, CLI_INT, "N", "threads; the result is the same", &o.use.threads},
         {"json", 0, CLI_FLAG, NULL, "what came of it, as JSON on stdout", &o.json},
     };
     const cli_command command = {

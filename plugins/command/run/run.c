@@ -206,7 +206,7 @@ static int run_run(void *self, const stn_command_call *call) {
         {"dt", 0, CLI_REAL, "SECONDS", "another step size", &o.dt},
         {"seconds", 0, CLI_REAL, "SECONDS", "another simulated time", &o.seconds},
         {"seed", 0, CLI_INT, "N", "another seed of the random stream", &o.seed},
-        {"threads", 0, CLI_INT, "N", "workers for islands", &o.threads},
+        {"threads", 0, CLI_INT, "N", "threads; the result is the same", &o.threads},
         {"stiction", 0, CLI_FLAG, NULL, "what sticks holds its place, in every world of the script", &o.stiction},
         {"from", 0, CLI_TEXT, "CAPSULE", "instead of a script: makes a step again that failed", &o.capsule},
         {"log", 0, CLI_TEXTS, "FILE", "records the run; the ending chooses the recorder: .csv, .png", &o.records},

@@ -316,7 +316,7 @@ static int run_solve(void *self, const stn_command_call *call) {
         {"tolerance", 0, CLI_REAL, "E", "relative residual at which the solve is done; of a CSV [N s]", &o.tolerance},
         {"max-iterations", 0, CLI_INT, "N", "iterations before giving up", &o.max_iterations},
         {"set", 0, CLI_TEXTS, "P.NAME=VALUE", "a parameter; P is solver, law or factor", &o.set},
-        {"threads", 0, CLI_INT, "N", "workers for islands; default 1", &o.threads},
+        {"threads", 0, CLI_INT, "N", "threads; the result is the same; default 1", &o.threads},
         {"json", 0, CLI_FLAG, NULL, "the result as JSON on stdout", &o.json},
         {"full", 0, CLI_FLAG, NULL, "with v and gamma in the JSON", &o.full},
         {"out", 0, CLI_TEXT, "FILE", "writes the whole result there as JSON; FILE.hdf5: r and u for FCLIB's tools",

@@ -218,8 +218,12 @@ static void release(void *prepared) {
     skins_destroy(prepared); // what meshes need they keep themselves
 }
 
-static const stn_contact_ops ops = {
-    .size = sizeof ops, .handles = handles, .prepare = prepare, .release = release, .collide = collide};
+static const stn_contact_ops ops = {.size = sizeof ops,
+                                    .handles = handles,
+                                    .prepare = prepare,
+                                    .release = release,
+                                    .collide = collide,
+                                    .by_threads = true};
 
 static const stn_plugin_desc point = {
     .size = sizeof point,

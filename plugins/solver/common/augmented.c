@@ -110,7 +110,9 @@ STN_KERNEL_INLINE void multiply(product m) {
 }
 
 STN_KERNEL static void form_products(const augmented *h, const augmented_cluster *cluster, const double *G,
-                                     const double *line_G) {
+                                     const double *line_G, int32_t worker) {
+    double *scratch = h->scratch + (size_t)worker * h->scratch_size;
+    int32_t *active = h->active + (size_t)worker * (size_t)h->active_size;
     const cluster_G own = {cluster->lane_count, cluster->line_count, (size_t)h->lane_stride, G + cluster->lane_start,
                            line_G + cluster->line_start};
     const cluster_G *g = &own;
@@ -118,21 +120,21 @@ STN_KERNEL static void form_products(const augmented *h, const augmented_cluster
     int32_t count = 0, row = 0; // stacked rows with G != 0
     for (int32_t i = 0; i < g->lanes; i++, row += 3) {
         for (int32_t r = 0; r < 3 && !is_open(g->stride, g->lane + i); r++) {
-            h->active[count++] = row + r;
+            active[count++] = row + r;
         }
     }
     for (int32_t i = 0; i < g->lines; i++, row++) {
         if (g->line[i] != 0.0) {
-            h->active[count++] = row;
+            active[count++] = row;
         }
     }
     for (int32_t q = 0; q < cluster->part_count; q++) {
         int32_t ld_q = h->blocks[parts[q].block].ld;
         int64_t before = 0;
         if (ld_q == 8) {
-            panel_times_G(g, 8, h->panels + parts[q].panel, h->scratch);
+            panel_times_G(g, 8, h->panels + parts[q].panel, scratch);
         } else {
-            panel_times_G(g, ld_q, h->panels + parts[q].panel, h->scratch);
+            panel_times_G(g, ld_q, h->panels + parts[q].panel, scratch);
         }
         for (int32_t k = 0; k < q; k++) {
             before += h->blocks[parts[k].block].ld;
@@ -142,9 +144,9 @@ STN_KERNEL static void form_products(const augmented *h, const augmented_cluster
             const double *P = h->panels + parts[p].panel;
             double *C = h->product + parts[p].product + block->n * before;
             if (block->n == 6 && ld_q == 8) {
-                multiply((product){count, h->active, P, h->scratch, 6, 8, 8, p == q, C});
+                multiply((product){count, active, P, scratch, 6, 8, 8, p == q, C});
             } else {
-                multiply((product){count, h->active, P, h->scratch, block->n, block->ld, ld_q, p == q, C});
+                multiply((product){count, active, P, scratch, block->n, block->ld, ld_q, p == q, C});
             }
         }
     }
@@ -217,13 +219,22 @@ STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *en
     }
 }
 
-static void assemble_entries(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
-    for (int32_t k = 0; k < h->cluster_count; k++) {
+/// What assembling reads.
+typedef struct assembly {
+    augmented *h;
+    const double *G, *line_G;
+    const int64_t *changed;
+} assembly;
+
+static void assemble_clusters(void *user, int32_t begin, int32_t end, int32_t worker) {
+    const assembly *a = user;
+    augmented *h = a->h;
+    for (int32_t k = begin; k < end; k++) {
         augmented_cluster *cluster = &h->clusters[k];
-        const double *now = line_G + cluster->line_start, *then = h->line_G + cluster->line_start;
-        bool any = h->fresh || (changed == NULL && cluster->lane_count > 0);
+        const double *now = a->line_G + cluster->line_start, *then = h->line_G + cluster->line_start;
+        bool any = h->fresh || (a->changed == NULL && cluster->lane_count > 0);
         for (int32_t i = 0; i < cluster->lane_count && !any; i++) {
-            any = changed[cluster->lane_start + i] != 0;
+            any = a->changed[cluster->lane_start + i] != 0;
         }
         for (int32_t i = 0; i < cluster->line_count && !any; i++) {
             any = now[i] != then[i];
@@ -232,13 +243,17 @@ static void assemble_entries(augmented *h, const double *G, const double *line_G
         if (any && cluster->motion >= 0) {
             const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
             augmented_motion_product(&h->motions[cluster->motion], &wrenches, (size_t)h->lane_stride,
-                                     G + cluster->lane_start, h->product + h->parts[cluster->part_start].product);
+                                     a->G + cluster->lane_start, h->product + h->parts[cluster->part_start].product);
         } else if (any) {
-            form_products(h, cluster, G, line_G);
+            form_products(h, cluster, a->G, a->line_G, worker);
         }
     }
-    memcpy(h->line_G, line_G, (size_t)h->line_stride * sizeof *h->line_G);
-    for (int32_t e = 0; e < h->entry_count; e++) {
+}
+
+static void assemble_entries(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const augmented *h = ((const assembly *)user)->h;
+    for (int32_t e = begin; e < end; e++) {
         const augmented_entry *entry = &h->entries[e];
         bool any = h->fresh;
         for (int32_t t = 0; t < entry->term_count && !any; t++) {
@@ -248,6 +263,14 @@ static void assemble_entries(augmented *h, const double *G, const double *line_G
             write_entry(h, entry);
         }
     }
+}
+
+/// H by its entries.
+static void assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
+    assembly a = {h, G, line_G, changed};
+    augmented_parallel(h, h->cluster_count, 32, assemble_clusters, &a);
+    memcpy(h->line_G, line_G, (size_t)h->line_stride * sizeof *h->line_G);
+    augmented_parallel(h, h->entry_count, 128, assemble_entries, &a);
     h->fresh = false;
 }
 
@@ -256,7 +279,7 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
         h->G = G;
         h->own_line_G = line_G;
     } else {
-        assemble_entries(h, G, line_G, changed);
+        assemble(h, G, line_G, changed);
     }
 }
 
@@ -310,7 +333,7 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
         }
         h->dense_made = h->fresh = true;
         h->by_bodies = false;
-        assemble_entries(h, h->G, h->own_line_G, NULL);
+        assemble(h, h->G, h->own_line_G, NULL);
     }
     for (int32_t e = 0; e < h->entry_count && (damping > 0.0 || h->proximal != NULL); e++) {
         const augmented_entry *entry = &h->entries[e];

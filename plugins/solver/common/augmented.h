@@ -45,6 +45,11 @@ typedef struct augmented_cluster {
     bool changed;            // some G differs from that in H
 } augmented_cluster;
 
+/// A cluster acts on a block by this part.
+typedef struct augmented_touch {
+    int32_t cluster, part;
+} augmented_touch;
+
 /// Term of a block of H: a product J_p^T G J_q of a cluster, or (cluster -1) block `product` of a nodal A.
 typedef struct augmented_term {
     int32_t row, cluster;
@@ -80,6 +85,8 @@ typedef struct augmented {
     int64_t panel_size;
     double *panels;
     double *stacked;      // (row_count) between lanes and panels
+    int32_t *touch_start; // (block_count + 1) parts of clusters by block, for several threads; NULL: for one
+    augmented_touch *touches;
     int32_t motion_count; // large trees that have wrenches
     augmented_motion *motions;
     int32_t *lane_tip;               // (lane_count) of those
@@ -97,8 +104,10 @@ typedef struct augmented {
     augmented_entry *entries;
     augmented_term *terms;
     double *product;
-    double *scratch; // G J of one cluster
-    int32_t *active; // its rows with G != 0
+    size_t scratch_size; // of one worker
+    double *scratch;     // (workers x scratch_size) G J of one cluster
+    int32_t active_size;
+    int32_t *active; // (workers x active_size) its rows with G != 0
     double *line_G;  // those in H
     stn_block_matrix matrix;
     bool *changing; // (block_count) blocks that constraints act on; NULL: all is factored each time
@@ -161,6 +170,11 @@ void augmented_assemble(augmented *h, const double *G, const double *line_G, con
 stn_status augmented_factor(augmented *h, double damping, stn_error *err);
 /// x = H^-1 x, compact. Not of an iterative one.
 void augmented_solve(const augmented *h, double *x);
+
+/// Calls run(user, begin, end, worker) for parts of [0, count) that cover it, by the threads of `control` in pieces of
+/// `piece`: about 2 us of work. What is computed must not depend on where parts begin.
+void augmented_parallel(const augmented *h, int32_t count, int32_t piece,
+                        void (*run)(void *user, int32_t begin, int32_t end, int32_t worker), void *user);
 
 /// A vector of the problem's dofs into a padded one, and back.
 void augmented_pad(const augmented *h, const double *x, double *padded);

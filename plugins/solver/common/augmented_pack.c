@@ -352,6 +352,32 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
     }
 }
 
+/// Which clusters act on which block, in their order.
+static stn_status list_touches(augmented *h, stn_error *err) {
+    stn_arena *arena = h->control->arena;
+    int32_t total = 0;
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        total += h->clusters[k].part_count;
+    }
+    h->touch_start = STN_ARENA_ZEROED(arena, h->block_count + 2, int32_t);
+    h->touches = STN_ARENA(arena, total + 1, augmented_touch);
+    if (h->touch_start == NULL || h->touches == NULL) {
+        return out_of_memory(h, err);
+    }
+    for (int32_t p = 0; p < total; p++) {
+        h->touch_start[h->parts[p].block + 2]++;
+    }
+    for (int32_t b = 0; b < h->block_count; b++) {
+        h->touch_start[b + 2] += h->touch_start[b + 1];
+    }
+    for (int32_t k = 0; k < h->cluster_count; k++) {
+        for (int32_t p = h->clusters[k].part_start; p < h->clusters[k].part_start + h->clusters[k].part_count; p++) {
+            h->touches[h->touch_start[h->parts[p].block + 1]++] = (augmented_touch){k, p};
+        }
+    }
+    return STN_OK;
+}
+
 stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_solve_control *control, stn_error *err) {
     placement where;
     *h = (augmented){.problem = problem, .control = control};
@@ -367,6 +393,9 @@ stn_status augmented_pack(augmented *h, const stn_problem *problem, const stn_so
     }
     if (status == STN_OK) {
         status = form_motions(h, err);
+    }
+    if (status == STN_OK && stn_threads_count(control->threads) > 1) {
+        status = list_touches(h, err);
     }
     if (status != STN_OK) {
         return status;

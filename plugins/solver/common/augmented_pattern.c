@@ -106,8 +106,11 @@ static stn_status list_entries(augmented *h, stn_error *err) {
     h->terms = STN_ARENA(arena, total + 1, augmented_term);
     h->entries = STN_ARENA(arena, (size_t)total + (size_t)n + 1, augmented_entry);
     h->product = STN_ARENA(arena, product_size + 8, double);
-    h->scratch = STN_ARENA(arena, scratch_size + 8, double); // tiles read beyond the end
-    h->active = STN_ARENA(arena, rows + 1, int32_t);
+    const size_t workers = (size_t)stn_threads_count(h->control->threads);
+    h->scratch_size = ((size_t)scratch_size + 8 + 31) / 16 * 16; // tiles read beyond the end; no cache line is shared
+    h->active_size = (rows + 1 + 63) / 32 * 32;
+    h->scratch = STN_ARENA(arena, workers * h->scratch_size, double);
+    h->active = STN_ARENA(arena, workers * (size_t)h->active_size, int32_t);
     h->line_G = STN_ARENA(arena, h->line_stride + 1, double);
     if (h->terms == NULL || h->entries == NULL || h->product == NULL || h->scratch == NULL || h->active == NULL ||
         h->line_G == NULL) {
@@ -252,6 +255,9 @@ static stn_status analyse_whole(augmented *h, bool chosen, stn_error *err) {
         status = h->changing != NULL ? status : out_of_memory(h, err);
     }
     status = status == STN_OK ? symbolic_cache_find(control->workspace, &key, &h->factor, err) : status;
+    if (status == STN_OK && STN_PLUGIN_HAS(h->ops, use_threads)) {
+        h->ops->use_threads(h->factor, control->threads);
+    }
     // Only a numeric factor tells that a matrix is not positive definite.
     if (status == STN_ERR_NUMERIC) {
         status = STN_ERR_UNSUPPORTED;

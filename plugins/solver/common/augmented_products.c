@@ -192,8 +192,17 @@ STN_KERNEL_INLINE void rows_times_add(int32_t ld, const double *panel, const dou
     }
 }
 
-STN_KERNEL static void panels_times(const augmented *h, const double *x, double *rows) {
-    for (int32_t k = 0; k < h->cluster_count; k++) {
+/// What products with J read and write.
+typedef struct product {
+    const augmented *h;
+    const double *x;    // velocities
+    double *v, *line_v; // J x
+    const double *gamma, *line_gamma;
+    double *y; // J^T gamma
+} product;
+
+STN_KERNEL static void panels_times(const augmented *h, int32_t begin, int32_t end, const double *x, double *rows) {
+    for (int32_t k = begin; k < end; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         const augmented_part *parts = h->parts + cluster->part_start;
         if (cluster->motion >= 0) {
@@ -218,22 +227,30 @@ STN_KERNEL static void panels_times(const augmented *h, const double *x, double 
     }
 }
 
-void augmented_jacobian_times(const augmented *h, const double *x, double *v, double *line_v) {
-    panels_times(h, x, h->stacked);
+static void clusters_times(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const product *m = user;
+    const augmented *h = m->h;
     const size_t stride = (size_t)h->lane_stride;
-    for (int32_t k = 0; k < h->cluster_count; k++) {
+    panels_times(h, begin, end, m->x, h->stacked);
+    for (int32_t k = begin; k < end; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         const double *row = h->stacked + cluster->row_start;
-        double *lane = v + cluster->lane_start;
+        double *lane = m->v + cluster->lane_start;
         for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
             lane[0] = row[0];
             lane[stride] = row[1];
             lane[2 * stride] = row[2];
         }
         for (int32_t i = 0; i < cluster->line_count; i++) {
-            line_v[cluster->line_start + i] = row[i];
+            m->line_v[cluster->line_start + i] = row[i];
         }
     }
+}
+
+void augmented_jacobian_times(const augmented *h, const double *x, double *v, double *line_v) {
+    product m = {.h = h, .x = x, .v = v, .line_v = line_v};
+    augmented_parallel(h, h->cluster_count, 64, clusters_times, &m);
 }
 
 /// y += panel^T gamma.
@@ -248,46 +265,96 @@ STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const doubl
     }
 }
 
+/// y += what part `part` of cluster makes of its rows.
+STN_KERNEL_INLINE void part_transposed_add(const augmented *h, const augmented_cluster *cluster,
+                                           const augmented_part *part, const double *rows, double *y) {
+    const augmented_block *block = &h->blocks[part->block];
+    const double *panel = h->panels + part->panel, *gamma = rows + cluster->row_start;
+    if (cluster->motion >= 0) {
+        const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
+        augmented_motion_transposed(&h->motions[cluster->motion], &wrenches, gamma, y + block->start);
+    } else if (block->ld == 8) {
+        rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
+    } else {
+        rows_transposed_add(cluster->rows, block->ld, panel, gamma, y + block->start);
+    }
+}
+
 STN_KERNEL static void panels_transposed(const augmented *h, const double *rows, double *y) {
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
-        if (cluster->motion >= 0) {
-            const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
-            augmented_motion_transposed(&h->motions[cluster->motion], &wrenches, rows + cluster->row_start,
-                                        y + h->blocks[h->parts[cluster->part_start].block].start);
-            continue;
-        }
         for (int32_t p = 0; p < cluster->part_count; p++) {
-            const augmented_part *part = &h->parts[cluster->part_start + p];
-            const augmented_block *block = &h->blocks[part->block];
-            const double *panel = h->panels + part->panel, *gamma = rows + cluster->row_start;
-            if (block->ld == 8) {
-                rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
-            } else {
-                rows_transposed_add(cluster->rows, block->ld, panel, gamma, y + block->start);
-            }
+            part_transposed_add(h, cluster, &h->parts[cluster->part_start + p], rows, y);
         }
     }
 }
 
-void augmented_jacobian_transposed(const augmented *h, const double *gamma, const double *line_gamma, double *y) {
+/// The same, block by block: every sum in the order of the clusters.
+STN_KERNEL static void blocks_transposed(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const product *m = user;
+    const augmented *h = m->h;
+    for (int32_t k = h->touch_start[begin]; k < h->touch_start[end]; k++) {
+        const augmented_touch *touch = &h->touches[k];
+        part_transposed_add(h, &h->clusters[touch->cluster], &h->parts[touch->part], h->stacked, m->y);
+    }
+}
+
+/// Impulses of the clusters, stacked.
+static void stack_clusters(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const product *m = user;
+    const augmented *h = m->h;
     const size_t stride = (size_t)h->lane_stride;
-    for (int32_t k = 0; k < h->cluster_count; k++) {
+    for (int32_t k = begin; k < end; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
-        double *row = h->stacked + cluster->row_start, *end = row + cluster->rows;
-        const double *lane = gamma + cluster->lane_start;
+        double *row = h->stacked + cluster->row_start, *last = row + cluster->rows;
+        const double *lane = m->gamma + cluster->lane_start;
         for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
             row[0] = lane[0];
             row[1] = lane[stride];
             row[2] = lane[2 * stride];
         }
         for (int32_t i = 0; i < cluster->line_count; i++) {
-            *row++ = line_gamma[cluster->line_start + i];
+            *row++ = m->line_gamma[cluster->line_start + i];
         }
-        while (row < end) {
+        while (row < last) {
             *row++ = 0.0;
         }
     }
+}
+
+void augmented_jacobian_transposed(const augmented *h, const double *gamma, const double *line_gamma, double *y) {
+    product m = {.h = h, .gamma = gamma, .line_gamma = line_gamma, .y = y};
+    augmented_parallel(h, h->cluster_count, 256, stack_clusters, &m);
     memset(y, 0, (size_t)h->nx * sizeof *y);
-    panels_transposed(h, h->stacked, y);
+    if (h->touch_start != NULL) {
+        augmented_parallel(h, h->block_count, 48, blocks_transposed, &m);
+    } else {
+        panels_transposed(h, h->stacked, y);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- threads
+
+typedef struct pieces {
+    int32_t count, piece;
+    void (*run)(void *user, int32_t begin, int32_t end, int32_t worker);
+    void *user;
+} pieces;
+
+static void run_piece(void *user, int32_t index, int32_t worker) {
+    const pieces *p = user;
+    const int32_t begin = index * p->piece, end = begin + p->piece < p->count ? begin + p->piece : p->count;
+    p->run(p->user, begin, end, worker);
+}
+
+void augmented_parallel(const augmented *h, int32_t count, int32_t piece,
+                        void (*run)(void *user, int32_t begin, int32_t end, int32_t worker), void *user) {
+    if (count <= piece || stn_threads_count(h->control->threads) == 1) {
+        run(user, 0, count, 0);
+        return;
+    }
+    pieces p = {count, piece, run, user};
+    stn_parallel_for(h->control->threads, (count + piece - 1) / piece, run_piece, &p);
 }

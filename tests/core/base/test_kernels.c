@@ -67,7 +67,7 @@ static void a_panel_becomes_the_columns_of_the_factor(void **state) {
         for (int32_t n = 1; n <= 31; n++) {
             for (int32_t below = 0; below <= 20; below += 1 + n % 3) {
                 sample s = make(n, n + below, &r);
-                assert_int_equal(table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale), -1);
+                assert_int_equal(table[t].panel->panel_factor(0, n, s.m, s.ld, s.panel, s.scale), -1);
                 for (int32_t i = 0; i < s.m; i++) {
                     for (int32_t j = 0; j <= i && j < n; j++) {
                         double sum = 0.0;
@@ -78,6 +78,41 @@ static void a_panel_becomes_the_columns_of_the_factor(void **state) {
                     }
                 }
                 clear(&s);
+            }
+        }
+    }
+}
+
+/// In stages of columns, and rows below the square in parts: not a bit differs from all at once.
+static void a_panel_in_parts_is_the_panel_at_once(void **state) {
+    (void)state;
+    enum { STAGE = 2 * KERNEL_CHUNK };
+    tables table[2];
+    stn_random r = {6};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        const panel_kernels *k = table[t].panel;
+        for (int32_t n = 1; n <= 31; n++) {
+            for (int32_t below = 0; below <= 40; below += 1 + n % 5) {
+                stn_random same = r;
+                sample s = make(n, n + below, &r), whole = make(n, n + below, &same);
+                assert_int_equal(k->panel_factor(0, n, whole.m, whole.ld, whole.panel, whole.scale), -1);
+                for (int32_t c = 0; c < n; c += STAGE) {
+                    const int32_t end = c + STAGE < n ? c + STAGE : n;
+                    int32_t row = (end + KERNEL_ROWS - 1) / KERNEL_ROWS * KERNEL_ROWS;
+                    row = row < s.m ? row : s.m;
+                    assert_int_equal(k->panel_factor(c, end, row, s.ld, s.panel, s.scale), -1);
+                    for (; row < s.m; row += 2 * KERNEL_ROWS) {
+                        const int32_t last = row + 2 * KERNEL_ROWS < s.m ? row + 2 * KERNEL_ROWS : s.m;
+                        k->panel_rows(c, end, row, last, s.ld, s.panel, s.scale);
+                    }
+                }
+                for (int32_t j = 0; j < n; j++) {
+                    for (int32_t i = j; i < s.m; i++) {
+                        assert_true(entry(&s, i, j) == entry(&whole, i, j));
+                    }
+                }
+                clear(&s);
+                clear(&whole);
             }
         }
     }
@@ -97,7 +132,7 @@ static void the_first_bad_column_is_told(void **state) {
                         memset(s.panel + s.ld * j, 0, (size_t)s.ld * sizeof(double));
                         s.panel[j * (s.ld + 1)] = j == column ? bad[b] : 1.0;
                     }
-                    assert_int_equal(table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale), column);
+                    assert_int_equal(table[t].panel->panel_factor(0, n, s.m, s.ld, s.panel, s.scale), column);
                     clear(&s);
                 }
             }
@@ -115,7 +150,7 @@ static void outer_products_are_those_of_the_rows_below(void **state) {
                 for (int32_t count = 1; count <= KERNEL_CHUNK; count++) {
                     sample s = make(n, q + count + q % 7, &r);
                     double *update = aligned_alloc(64, (size_t)s.ld * KERNEL_CHUNK * sizeof(double));
-                    table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale);
+                    table[t].panel->panel_factor(0, n, s.m, s.ld, s.panel, s.scale);
                     table[t].panel->panel_update(n, s.m, s.ld, s.panel, q, count, update);
                     for (int32_t j = 0; j < count; j++) {
                         for (int32_t i = q; i < s.m; i++) {
@@ -144,7 +179,7 @@ static void panel_solves_follow_the_factor(void **state) {
             double x[48], expected[48];
             double *v = aligned_alloc(64, (size_t)s.ld * sizeof(double));
             memset(v, 0, (size_t)s.ld * sizeof(double));
-            table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale);
+            table[t].panel->panel_factor(0, n, s.m, s.ld, s.panel, s.scale);
             for (int32_t i = 0; i < s.m; i++) {
                 v[i] = x[i] = expected[i] = random_real(&r);
             }
@@ -381,6 +416,7 @@ static void angles_beyond_all_turns_are_left_to_the_c_library(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_panel_becomes_the_columns_of_the_factor),
+        cmocka_unit_test(a_panel_in_parts_is_the_panel_at_once),
         cmocka_unit_test(the_first_bad_column_is_told),
         cmocka_unit_test(outer_products_are_those_of_the_rows_below),
         cmocka_unit_test(panel_solves_follow_the_factor),

@@ -225,6 +225,100 @@ static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
     blocks_clear(&b);
 }
 
+/// Factor and solution of one right-hand side, with so many threads (0: none given).
+static void solve_by(stn_context *context, int32_t workers, const blocks *b, int32_t rounds, double *x) {
+    stn_error err = {0};
+    stn_threads *threads = NULL;
+    void *factor = NULL;
+    const stn_factor_ops *ops = stn_factor_block();
+    assert_ok(stn_threads_create(context, workers > 0 ? workers : 1, &threads, &err), err);
+    assert_ok(ops->symbolic(NULL, context, &b->matrix.pattern, &factor, &err), err);
+    ops->use_threads(factor, workers > 0 ? threads : NULL);
+    for (int32_t round = 0; round < rounds; round++) {
+        for (int32_t i = 0; i < b->n; i++) {
+            x[i] = x[b->n + i] = 1.0 / (1.0 + i);
+        }
+        assert_ok(ops->numeric(factor, &b->matrix, &err), err);
+        ops->solve(factor, 2, x);
+    }
+    ops->release(factor);
+    stn_threads_destroy(threads);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state) {
+    enum { MOST = 700 };
+    static const int32_t sizes[] = {6, 3, 1, 7, 16, 12, 5};
+    static bool adjacent[MOST * MOST];
+    stn_random r = {31};
+    for (int32_t round = 0; round < 6; round++) {
+        int32_t size[MOST], count = round == 0 ? 20 : round == 5 ? 2 * 180 : 100 + 150 * round;
+        memset(adjacent, 0, sizeof adjacent);
+        if (round == 5) { // two heaps that do not touch
+            static bool one[180 * 180];
+            blocks_heap(6, 6, 5, 0.9, &r, one);
+            for (int32_t i = 0; i < 180 * 180; i++) {
+                adjacent[i / 180 * 360 + i % 180] = adjacent[(180 + i / 180) * 360 + 180 + i % 180] = one[i];
+            }
+        } else {
+            blocks_heap(count / 10, 2, 5, 0.9, &r, adjacent);
+        }
+        for (int32_t i = 0; i < count; i++) {
+            size[i] = round % 2 == 1 ? 6 : sizes[random_below(&r, STN_COUNT(sizes))];
+        }
+        blocks b = blocks_create(count, size, adjacent);
+        blocks_fill(&b, &r);
+        double *one = calloc(2 * (size_t)b.n, sizeof *one), *many = calloc(2 * (size_t)b.n, sizeof *many);
+        solve_by(*state, 0, &b, 1, one);
+        for (int32_t workers = 1; workers <= 4; workers++) {
+            solve_by(*state, workers, &b, 20, many);
+            assert_memory_equal(one, many, 2 * (size_t)b.n * sizeof *one);
+        }
+        free(one);
+        free(many);
+        blocks_clear(&b);
+    }
+}
+
+// The block that is named is the one that fails first in the order of elimination, and memory does not grow.
+static void threads_report_a_bad_pivot_as_one_does(void **state) {
+    enum { COUNT = 320 };
+    static bool adjacent[COUNT * COUNT];
+    int32_t size[COUNT];
+    stn_random r = {8};
+    stn_error err = {0}, other = {0};
+    stn_threads *threads = NULL;
+    void *factor = NULL;
+    const stn_factor_ops *ops = stn_factor_block();
+    for (int32_t i = 0; i < COUNT; i++) {
+        size[i] = 6;
+    }
+    blocks_heap(8, 4, 10, 0.9, &r, adjacent);
+    blocks b = blocks_create(COUNT, size, adjacent);
+    assert_ok(stn_threads_create(*state, 3, &threads, &err), err);
+    assert_ok(ops->symbolic(NULL, *state, &b.matrix.pattern, &factor, &err), err);
+    for (int32_t round = 0; round < 20; round++) {
+        blocks_fill(&b, &r);
+        for (int32_t k = 0; k < 3; k++) {
+            b.matrix.values[b.offset[b.column_start[random_below(&r, COUNT)]]] = round % 2 == 0 ? -1.0 : (double)NAN;
+        }
+        ops->use_threads(factor, NULL);
+        assert_int_equal(ops->numeric(factor, &b.matrix, &other), STN_ERR_NUMERIC);
+        ops->use_threads(factor, threads);
+        assert_int_equal(ops->numeric(factor, &b.matrix, &err), STN_ERR_NUMERIC);
+        assert_string_equal(err.text, other.text);
+    }
+    blocks_fill(&b, &r);
+    double *x = calloc((size_t)b.n, sizeof *x);
+    const int64_t before = stn_context_allocations(*state);
+    assert_ok(ops->numeric(factor, &b.matrix, &err), err);
+    ops->solve(factor, 1, x);
+    assert_int_equal(stn_context_allocations(*state), before);
+    free(x);
+    ops->release(factor);
+    stn_threads_destroy(threads);
+    blocks_clear(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_patterns_of_mixed_blocks_are_solved, make_context, drop_context),
@@ -236,6 +330,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_bad_pivot_is_named_by_its_block, make_context, drop_context),
         cmocka_unit_test_setup_teardown(repeated_factorisations_allocate_nothing_and_agree_bit_for_bit, make_context,
                                         drop_context),
+        cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_bits, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(threads_report_a_bad_pivot_as_one_does, make_context, drop_context),
         cmocka_unit_test_setup_teardown(running_out_of_memory_is_an_error_and_leaks_nothing, make_context,
                                         drop_context),
     };

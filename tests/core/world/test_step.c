@@ -114,6 +114,32 @@ static void the_result_does_not_depend_on_the_number_of_threads(void **state) {
     assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
 }
 
+/// A heap that is one island, large enough for threads inside of it: for pairs, assembly and factor.
+static void the_result_of_a_large_island_does_not_depend_on_the_number_of_threads(void **state) {
+    enum { SIDE = 7 };
+    uint64_t hash[4];
+    for (int32_t k = 0; k < 4; k++) {
+        stn_world_options options = stn_world_options_default();
+        options.threads = k + 1;
+        stn_world *world = scene_world(*state, &options);
+        scene_ground(world);
+        for (int32_t i = 0; i < SIDE * SIDE * SIDE; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "body%d", i);
+            const int32_t x = i % SIDE, y = i / SIDE % SIDE, z = i / (SIDE * SIDE);
+            const stn_vec3 at = {0.1998 * x + 0.02 * (z % 2), 0.1998 * y + 0.03 * (z % 3), 0.0999 + 0.1998 * z};
+            (void)(i % 3 == 0 ? scene_ball(world, name, 1.0, 0.1, at) : scene_cube(world, name, 1.0, at));
+        }
+        scene_steps(world, 4);
+        assert_true(stn_world_observation(world)->report->island_count == 1);
+        assert_true(stn_world_observation(world)->report->contact_count > 1000);
+        assert_true(stn_world_observation(world)->report->iterations > 2);
+        hash[k] = stn_world_hash(world);
+        stn_world_destroy(world);
+    }
+    assert_true(hash[0] == hash[1] && hash[1] == hash[2] && hash[2] == hash[3]);
+}
+
 static void a_failed_step_leaves_the_state_as_it_was(void **state) {
     stn_world_options options = stn_world_options_default();
     stn_world *world = scene_world(*state, &options);
@@ -181,6 +207,7 @@ int main(void) {
         cmocka_unit_test(momentum_and_its_moment_survive_a_collision),
         cmocka_unit_test(a_belt_carries_a_box_to_its_own_speed),
         cmocka_unit_test(the_result_does_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(the_result_of_a_large_island_does_not_depend_on_the_number_of_threads),
         cmocka_unit_test(a_failed_step_leaves_the_state_as_it_was),
         cmocka_unit_test(bad_values_are_refused_by_name),
     };
