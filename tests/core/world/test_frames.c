@@ -282,7 +282,8 @@ static void turn_scene(scene *s) {
 }
 
 /// Not on the box where friction is exact and held, few steps elsewhere: how two contacts on one edge share it is open,
-/// and rounding grows. Two bodies that start 1e-13 m/s apart there are 2e-2 apart after 40 steps, with pgs.
+/// and rounding grows. Two bodies that start 1e-13 m/s apart there are 2e-2 apart after 40 steps, with pgs. So is one
+/// case of the pile: bodies that start 1e-14, 1e-13 or 1e-12 m/s apart are 2.8e-6 apart, with solver auto and midpoint.
 static void a_frame_in_contact_is_a_body_in_contact(void **state) {
     static const struct {
         const char *name;
@@ -304,7 +305,10 @@ static void a_frame_in_contact_is_a_body_in_contact(void **state) {
         s.options.integrator.id = scheme;
         s.options.stiction = k % 2 == 1;
         const bool exact = strcmp(solver, "sap") != 0 && strcmp(solver, "admm") != 0;
-        if (exact && k % 2 == 1 && scenes[which].make == on_a_box) {
+        const bool open =
+            scenes[which].make == on_a_box ||
+            (scenes[which].make == pile && strcmp(solver, "auto") == 0 && strcmp(scheme, "midpoint") == 0);
+        if (exact && s.options.stiction && open) {
             continue;
         }
         const double most = compare(*state, &s, exact && s.options.stiction ? 40 : 100, &contacts);
