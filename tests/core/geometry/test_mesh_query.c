@@ -146,6 +146,120 @@ static void a_box_is_told_every_triangle_whose_box_it_touches_once(void **state)
     }
 }
 
+// --------------------------------------------------------------------------------------------------------- parts
+
+static stn_vec3 unit_of(stn_vec3 a) {
+    return stn_vec3_scale(1.0 / stn_vec3_norm(a), a);
+}
+
+/// Leaves out what lies beyond a plane, or what looks along m.
+typedef struct parting {
+    visits seen;
+    stn_vec3 m;
+    double offset;
+    bool by_look;
+} parting;
+
+static bool leave_out(void *user, const stn_mesh_part *part) {
+    const parting *p = user;
+    if (p->by_look) {
+        return stn_vec3_dot(p->m, part->look) >= part->cosine;
+    }
+    return stn_vec3_dot(p->m, part->centre) - stn_mesh_part_reach(part, p->m) > p->offset;
+}
+
+static bool note_parted(void *user, int32_t triangle) {
+    return note_visit(&((parting *)user)->seen, triangle);
+}
+
+static void what_a_filter_leaves_out_is_what_it_means(void **state) {
+    for (int32_t which = 0; which < SCENES; which++) {
+        stn_random r = {60 + (uint64_t)which};
+        stn_mesh *mesh = make_scene(which, *state);
+        const stn_aabb all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+        int32_t left_out = 0;
+        for (int32_t i = 0; i < 60; i++) {
+            parting p = {.seen = {.seen = calloc((size_t)mesh->triangle_count, 1)}};
+            p.m = unit_of(random_vec3(&r, 1.0));
+            p.offset = stn_vec3_dot(p.m, point_about(mesh, &r, 1.0));
+            assert_true(stn_mesh_visit_parts(mesh, &all, leave_out, note_parted, &p));
+            for (int32_t t = 0; t < mesh->triangle_count; t++) {
+                double least = INFINITY;
+                for (int32_t k = 0; k < 3; k++) {
+                    least = fmin(least, stn_vec3_dot(p.m, mesh_corner(mesh, t, k)));
+                }
+                assert_true(p.seen.seen[t] <= 1);
+                assert_true(p.seen.seen[t] == 1 || least > p.offset);
+                left_out += p.seen.seen[t] == 0;
+            }
+            free(p.seen.seen);
+        }
+        assert_true(left_out > 0 || mesh->triangle_count < 20);
+        stn_mesh_release(mesh);
+    }
+}
+
+/// A surface with gentle waves, or with rough ones.
+static stn_mesh *waves(stn_context *context, double height) {
+    enum { SIDE = 24 };
+    soup s = {0};
+    for (int32_t i = 0; i < SIDE * SIDE; i++) {
+        stn_vec3 c[4];
+        for (int32_t k = 0; k < 4; k++) {
+            const double x = i % SIDE + (k & 1), y = i / SIDE + (k >> 1);
+            c[k] = stn_vec3_make(x, y, height * sin(0.7 * x) * cos(0.9 * y));
+        }
+        soup_add(&s, c[0], c[1], c[3]);
+        soup_add(&s, c[0], c[3], c[2]);
+    }
+    return soup_mesh(&s, context);
+}
+
+static stn_vec3 look_of_triangle(const stn_mesh *mesh, int32_t t) {
+    const stn_vec3 a = mesh_corner(mesh, t, 0);
+    return unit_of(stn_vec3_cross(stn_vec3_sub(mesh_corner(mesh, t, 1), a), stn_vec3_sub(mesh_corner(mesh, t, 2), a)));
+}
+
+static void parts_that_look_one_way_hold_gentle_triangles_that_do(void **state) {
+    static const double heights[] = {0.0, 0.05, 0.2, 0.6, 2.0};
+    int32_t left_out = 0, gentle = 0, others = 0;
+    for (int32_t which = 0; which < STN_COUNT(heights); which++) {
+        stn_random r = {80 + (uint64_t)which};
+        stn_mesh *mesh = waves(*state, heights[which]);
+        const uint8_t *bends = stn_mesh_bends(mesh);
+        const int32_t *across = stn_mesh_across(mesh);
+        assert_non_null(bends);
+        for (int32_t t = 0; t < mesh->triangle_count; t++) {
+            bool all = true;
+            for (int32_t k = 0; k < 3; k++) {
+                const int32_t other = across[3 * t + k] < 0 ? -1 : across[3 * t + k] / 3;
+                all =
+                    all && other >= 0 &&
+                    stn_vec3_dot(look_of_triangle(mesh, t), look_of_triangle(mesh, other)) >= cos(15.0 * M_PI / 180.0);
+            }
+            assert_true(all || (bends[t] & STN_BEND_GENTLE) == 0);
+            gentle += (bends[t] & STN_BEND_GENTLE) != 0;
+            others += (bends[t] & STN_BEND_GENTLE) == 0;
+        }
+        const stn_aabb box = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+        for (int32_t i = 0; i < 60; i++) {
+            parting p = {.seen = {.seen = calloc((size_t)mesh->triangle_count, 1)}, .by_look = true};
+            p.m = unit_of(stn_vec3_add(stn_vec3_make(0.0, 0.0, i % 3), random_vec3(&r, 1.0)));
+            assert_true(stn_mesh_visit_parts(mesh, &box, leave_out, note_parted, &p));
+            for (int32_t t = 0; t < mesh->triangle_count; t++) {
+                if (p.seen.seen[t] == 0) {
+                    assert_true((bends[t] & STN_BEND_GENTLE) != 0);
+                    assert_true(stn_vec3_dot(p.m, look_of_triangle(mesh, t)) >= cos(75.0 * M_PI / 180.0));
+                    left_out++;
+                }
+            }
+            free(p.seen.seen);
+        }
+        stn_mesh_release(mesh);
+    }
+    assert_true(left_out > 0 && gentle > 0 && others > 0);
+}
+
 // ------------------------------------------------------------------------------------------------ nearest point
 
 /// By the regions of corners and edges [ericson-2005, 5.1.5], in long double.
@@ -443,6 +557,8 @@ static void threads_may_ask_first_together(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_box_is_told_every_triangle_whose_box_it_touches_once),
+        cmocka_unit_test(what_a_filter_leaves_out_is_what_it_means),
+        cmocka_unit_test(parts_that_look_one_way_hold_gentle_triangles_that_do),
         cmocka_unit_test(a_ball_is_told_every_triangle_within_once),
         cmocka_unit_test(triangles_know_what_lies_across_their_edges),
         cmocka_unit_test(the_nearest_point_is_as_near_as_any),

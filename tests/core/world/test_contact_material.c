@@ -166,6 +166,52 @@ static void overrides_state_the_contact_itself(void **state) {
     }
 }
 
+/// A row of balls with few kinds of surface or with many, of which some pairs are overridden: every neighbour has the
+/// material that its two surfaces make.
+static void any_number_of_surfaces_makes_the_same_pairs(void **state) {
+    enum { BALLS = 40 };
+    static const int32_t kinds[] = {1, 3, 15, 16, 17, 40};
+    for (int32_t k = 0; k < STN_COUNT(kinds); k++) {
+        stn_world_options options = weightless();
+        stn_world *world = scene_world(*state, &options);
+        stn_material surface[BALLS];
+        char name[16];
+        for (int32_t i = 0; i < BALLS; i++) {
+            stn_geometry_spec ball = stn_geometry_spec_default(stn_shape_sphere(radius));
+            surface[i] = stn_material_unset();
+            surface[i].mu = 0.1 + 0.02 * (i % kinds[k]);
+            surface[i].stiffness = 1e4 * (1 + i % kinds[k]);
+            ball.material = surface[i];
+            snprintf(name, sizeof name, "b%d", (int)i);
+            scene_body(world, name, 1.0, &ball, stn_vec3_make(i * (2.0 * radius - 1e-4), 0.0, 0.0));
+        }
+        // balls 3 and 4, and 7 with any other one
+        stn_model_builder *b = stn_world_builder(world);
+        stn_material pair = stn_material_unset(), any = stn_material_unset();
+        stn_error err;
+        pair.mu = 0.91;
+        any.stiffness = 777.0;
+        assert_ok(stn_builder_set_contact_material(b, stn_builder_find_link(b, -1, "b3/b3"),
+                                                   stn_builder_find_link(b, -1, "b4/b4"), &pair, &err),
+                  err);
+        assert_ok(stn_builder_set_contact_material(b, stn_builder_find_link(b, -1, "b7/b7"), STN_ANY, &any, &err), err);
+        scene_steps(world, 1);
+        const stn_contact_set *set = stn_world_observation(world)->contacts;
+        assert_int_equal(set->count, BALLS - 1);
+        for (int32_t c = 0; c < set->count; c++) {
+            const int32_t i = set->contacts[c].geometry_a, j = set->contacts[c].geometry_b;
+            const double k_i = surface[i].stiffness, k_j = surface[j].stiffness;
+            const bool seventh = i == 7 || j == 7;
+            const double mu = i == 3 ? 0.91 : 2.0 * surface[i].mu * surface[j].mu / (surface[i].mu + surface[j].mu);
+            const double stiffness = seventh ? 777.0 : k_i * k_j / (k_i + k_j);
+            assert_int_equal(j, i + 1);
+            assert_near(set->contacts[c].material.mu, mu, 1e-15);
+            assert_near(set->contacts[c].material.stiffness, stiffness, 1e-12 * stiffness);
+        }
+        stn_world_destroy(world);
+    }
+}
+
 /// Springs in series carry one force, k_a x_a = k_b x_b with x_a + x_b = the overlap, so the surfaces meet at x_a into
 /// A.
 static double meeting_point(double k_a, double k_b, double gap) {
@@ -209,6 +255,7 @@ int main(void) {
         cmocka_unit_test(a_surface_without_stiffness_pushes_nothing),
         cmocka_unit_test(relaxation_times_of_layers_in_series_are_weighted),
         cmocka_unit_test(overrides_state_the_contact_itself),
+        cmocka_unit_test(any_number_of_surfaces_makes_the_same_pairs),
         cmocka_unit_test(the_contact_acts_where_its_rule_says),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
