@@ -234,10 +234,6 @@ void packed_scale(packed *p, const double *s) {
     }
 }
 
-double *packed_vector(const packed *p, stn_arena *arena) {
-    return STN_ARENA_ZEROED(arena, p->size + 8, double);
-}
-
 int32_t packed_at(const packed *p, int32_t place) {
     int32_t low = 0, high = p->n; // places ascend
     while (high - low > 1) {

@@ -60,7 +60,9 @@ bool packed_build(const stn_delassus *delassus, stn_arena *arena, packed *out);
 /// The same without blocks, where body_product_fits: for products alone.
 bool packed_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *out);
 /// A zeroed padded vector with room for whole vectors at its end, NULL: out of memory.
-double *packed_vector(const packed *p, stn_arena *arena);
+static inline double *packed_vector(const packed *p, stn_arena *arena) {
+    return STN_ARENA_ZEROED(arena, p->size + 8, double);
+}
 
 /// The natural map at which a solve is done [m/s]: relative to the problem's speeds, unless they are all rounding.
 static inline double packed_allowed(const packed *p, double tolerance) {
