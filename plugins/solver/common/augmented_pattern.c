@@ -271,7 +271,7 @@ static stn_status analyse_whole(augmented *h, bool chosen, stn_error *err) {
 
 stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) {
     const bool chosen = h->control->factor != NULL; // a factor plugin
-    if (form == AUGMENTED_AUTO && !chosen) {
+    if ((form == AUGMENTED_AUTO || form == AUGMENTED_LARGE) && !chosen) {
         const stn_status status = find_bodies(h, err);
         if (status != STN_OK || h->articulated) {
             h->ready = status == STN_OK;
@@ -320,7 +320,7 @@ stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error 
         size_t size = (size_t)h->nv * (size_t)h->stride + 8;
         h->values = h->block_count == 1 ? STN_ARENA(control->arena, size, double) // written whole up to the diagonal
                                         : STN_ARENA_ZEROED(control->arena, size, double);
-        h->branched = form == AUGMENTED_AUTO && h->block_count == 1 && h->nv >= BRANCHED && h->nv <= STN_LTL_WHOLE;
+        h->branched = automatic && h->block_count == 1 && h->nv >= BRANCHED && h->nv <= STN_LTL_WHOLE;
         h->lower = STN_ARENA(control->arena, h->branched ? STN_LTL_VALUES(h->nv) : size, double);
         if (h->values == NULL || h->lower == NULL) {
             return out_of_memory(h, err);
