@@ -358,8 +358,9 @@ stn_status stn_step_fall_asleep(const step_setup *setup, const state_view *state
     return STN_OK;
 }
 
-// ------------------------------------------------------------------------------------------- contacts of sleeping
-// trees They are found, assembled and solved no more, but observers and the contact cache have them as the last step
+// ---------------------------------------------------------------------------------------- contacts of what sleeps
+
+// They are found, assembled and solved no more, but observers and the contact cache have them as the last step
 // made them that did: in front of those of the step at hand.
 
 /// The vectors over the rows of a problem.
