@@ -668,11 +668,7 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         const stn_constraint *constraint = &problem->constraints[c];
-        for (int32_t k = 0; k < stn_constraint_block_count(constraint); k++) {
-            const stn_jacobian *J = stn_constraint_block(constraint, k);
-            const stn_problem_tree *tree = &problem->trees[J->tree];
-            jacobian_transposed_add(J, constraint->rows, tree->A.n, 1.0, gamma + constraint->row, v + tree->dof_start);
-        }
+        stn_constraint_transposed_add(problem, constraint, 1.0, gamma + constraint->row, v);
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {
         double *x = v + problem->trees[t].dof_start;

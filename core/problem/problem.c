@@ -21,9 +21,9 @@ const char *stn_constraint_set_name(stn_constraint_set set) {
     return (int)set >= 0 && (int)set < STN_SET_COUNT ? set_names[set] : NULL;
 }
 
-/// Three rows, which contacts have, in one pass over v.
-static inline void add_three_products(int32_t n, const double *J, const double *v, double *v_c) {
-    const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
+/// Three rows at distance `stride`, which contacts have, in one pass over v.
+static inline void add_three_products(int32_t n, int32_t stride, const double *J, const double *v, double *v_c) {
+    const double *j0 = J, *j1 = J + stride, *j2 = J + 2 * stride;
     double s0[2] = {0.0, 0.0}, s1[2] = {0.0, 0.0}, s2[2] = {0.0, 0.0}; // neighbours together: vector code
     int32_t d = 0;
     for (; d + 1 < n; d += 2) {
@@ -39,6 +39,38 @@ static inline void add_three_products(int32_t n, const double *J, const double *
     v_c[2] += (d < n ? s2[0] + j2[d] * last : s2[0]) + s2[1];
 }
 
+/// The dofs [first, last] from `last` on towards the root that are neighbours, as most are.
+static inline int32_t first_of_run(const int32_t *parent, int32_t last) {
+    int32_t first = last;
+    while (first > 0 && parent[first] == first - 1) {
+        first--;
+    }
+    return first;
+}
+
+/// y += s J^T gamma of a contact with a body of a large tree: of the dofs on its way to the root.
+static void add_transposed_on_path(const stn_problem_tree *tree, const stn_jacobian *J, double s, const double *gamma,
+                                   double *restrict y) {
+    const int32_t n = tree->A.n;
+    const double *j0 = J->values, *j1 = j0 + n, *j2 = j1 + n;
+    const double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
+    for (int32_t last = J->tip, first; last >= 0; last = tree->parent[first]) {
+        first = first_of_run(tree->parent, last);
+        for (int32_t d = first; d <= last; d++) {
+            y[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+        }
+    }
+}
+
+/// v_c += J v likewise.
+static void add_product_on_path(const stn_problem_tree *tree, const stn_jacobian *J, const double *v, double *v_c) {
+    const int32_t n = tree->A.n;
+    for (int32_t last = J->tip, first; last >= 0; last = tree->parent[first]) {
+        first = first_of_run(tree->parent, last);
+        add_three_products(last + 1 - first, n, J->values + first, v + first, v_c);
+    }
+}
+
 /// y += s J^T gamma of one block of `rows` rows.
 static inline void add_transposed_product(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double s,
                                           const double *gamma, double *y) {
@@ -46,6 +78,10 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
     const int32_t n = tree->A.n;
     const double *values = J->values;
     double *y_tree = y + tree->dof_start;
+    if (J->wrench != NULL && rows == 3) {
+        add_transposed_on_path(tree, J, s, gamma, y_tree);
+        return;
+    }
     if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
         const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
         double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
@@ -85,10 +121,12 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
     const stn_problem_tree *tree = &problem->trees[J->tree];
     const double *v_tree = v + tree->dof_start;
     const int32_t n = tree->A.n;
-    if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
-        add_three_products(6, J->values, v_tree, v_c);
+    if (J->wrench != NULL && rows == 3) {
+        add_product_on_path(tree, J, v_tree, v_c);
+    } else if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
+        add_three_products(6, 6, J->values, v_tree, v_c);
     } else if (J->node_count == 0 && rows == 3) {
-        add_three_products(n, J->values, v_tree, v_c);
+        add_three_products(n, n, J->values, v_tree, v_c);
     } else if (J->node_count == 0) {
         for (int32_t r = 0; r < rows; r++) {
             const double *row = J->values + r * n;
