@@ -94,7 +94,7 @@ local function is_first(run, runs)
 end
 
 local function add_pareto(out, runs)
-  local title = runs.name:gsub("_", ", ")
+  local title = runs.name:gsub("_", " ")
   if p.folder ~= "" then
     local x, charts = { label = "median time of a step [us]", log = true }, {}
     for _, what in ipairs { { "error", title .. ": error against time", "error E of a step, 1e-10: or less" }, { "overlap", "deepest overlap at the end", "mm, 1e-4: or less" } } do
@@ -173,7 +173,7 @@ local function add_threads(out, scenes)
   for _, runs in ipairs(scenes) do
     for _, run in ipairs(runs) do
       local states = run.equal == 1 and "equal" or run.equal == 0 and "different" or "cut"
-      out[#out + 1] = ("| %s | %s | %s | %s | %s | %s |"):format(runs.name:gsub("_", ", "), run.name, micros(run.us), micros(run.two),
+      out[#out + 1] = ("| %s | %s | %s | %s | %s | %s |"):format(runs.name:gsub("_", " "), run.name, micros(run.us), micros(run.two),
         figure(known(run.us) and known(run.two) and run.us / run.two, "%.2f"), states)
     end
   end
