@@ -181,7 +181,14 @@ stn_mesh_use stn_mesh_use_of(const stn_mesh *mesh) {
                    4 * sizeof(int32_t) * (size_t)mesh->tetrahedron_count +
                    (mesh->extents != NULL ? sizeof(double) * (size_t)mesh->vertex_count : 0) +
                    mesh_polytope_bytes(mesh->polytope) +
-                   mesh_tree_bytes(atomic_load_explicit(&object->tree, memory_order_acquire));
+                   mesh_tree_bytes(atomic_load_explicit(&object->tree, memory_order_acquire)) +
+                   mesh_bend_bytes(atomic_load_explicit(&object->bend, memory_order_acquire), mesh);
+    if (atomic_load_explicit(&object->across, memory_order_acquire) != NULL) {
+        bytes += 3 * sizeof(int32_t) * (size_t)mesh->triangle_count;
+    }
+    if (atomic_load_explicit(&object->across_faces, memory_order_acquire) != NULL) {
+        bytes += 4 * sizeof(int32_t) * (size_t)mesh->tetrahedron_count;
+    }
     return (stn_mesh_use){.references = atomic_load(&object->references), .bytes = bytes};
 }
 

@@ -17,14 +17,15 @@ stn_status mesh_polytope_create(stn_context *context, const stn_mesh *mesh, stn_
 void mesh_polytope_release(stn_context *context, const stn_polytope *polytope); ///< accepts NULL
 size_t mesh_polytope_bytes(const stn_polytope *polytope);                       ///< accepts NULL
 
-/// The tree of boxes over the triangles that queries walk: mesh_query.c.
+/// The tree of boxes over the triangles that queries walk: mesh_tree.c.
 typedef struct mesh_tree mesh_tree;
 void mesh_tree_destroy(mesh_tree *tree);       ///< accepts NULL
 size_t mesh_tree_bytes(const mesh_tree *tree); ///< accepts NULL
 
-/// How the surface bends, and where parts of the tree look: mesh_query.c.
+/// How the surface bends, and where parts of the tree look: mesh_bends.c.
 typedef struct mesh_bend mesh_bend;
-void mesh_bend_destroy(mesh_bend *bend); ///< accepts NULL
+void mesh_bend_destroy(mesh_bend *bend);                             ///< accepts NULL
+size_t mesh_bend_bytes(const mesh_bend *bend, const stn_mesh *mesh); ///< accepts NULL
 
 /// The object behind a stn_mesh, which is its first member and owns the arrays.
 typedef struct mesh_object {

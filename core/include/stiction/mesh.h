@@ -160,7 +160,7 @@ STN_API stn_context *stn_mesh_context(const stn_mesh *mesh); ///< that it was ma
 /// Who holds a mesh, and what it takes.
 typedef struct stn_mesh_use {
     int32_t references; // calls of stn_mesh_release that are still to come
-    size_t bytes;       // memory, with its polytope and, once a query has made it, its tree
+    size_t bytes;       // memory, with its polytope and what queries have made: tree, neighbours, bends
 } stn_mesh_use;
 STN_API stn_mesh_use stn_mesh_use_of(const stn_mesh *mesh); ///< Thread: [any].
 

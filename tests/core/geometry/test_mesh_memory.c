@@ -2,6 +2,8 @@
 // Failing allocations, shared references, stored parts.
 #include "mesh_fixture.h"
 
+#include <stiction/mesh_query.h>
+
 #include <pthread.h>
 
 #include <stiction/mesh_query.h>
@@ -101,6 +103,10 @@ static void a_mesh_knows_the_memory_it_holds(void **state) {
     assert_ok(stn_mesh_prepare(mesh, &err), err);
     assert_holds(mesh, &heap, before);
     size_t surface = stn_mesh_use_of(mesh).bytes;
+    assert_non_null(stn_mesh_across(mesh));
+    assert_holds(mesh, &heap, before);
+    assert_non_null(stn_mesh_bends(mesh));
+    assert_holds(mesh, &heap, before);
     before[0] = heap.live, before[1] = heap.bytes;
     assert_ok(stn_mesh_create_hull(mesh, &hull, &err), err);
     assert_holds(hull, &heap, before);
@@ -108,6 +114,8 @@ static void a_mesh_knows_the_memory_it_holds(void **state) {
                 24 * (size_t)hull->vertex_count + 12 * (size_t)hull->triangle_count + surface / 4);
     before[0] = heap.live, before[1] = heap.bytes;
     assert_ok(create_solid(context, hull, &solid, &err), err);
+    assert_holds(solid, &heap, before);
+    assert_non_null(stn_mesh_across_faces(solid));
     assert_holds(solid, &heap, before);
     stn_mesh_release(solid);
     stn_mesh_release(hull);
