@@ -262,12 +262,6 @@ static void face_points(const surface *s, const facet *f) {
 
 // ---------------------------------------------------------------------------------------------------- candidates
 
-static double highest(stn_vec3 m, const stn_vec3 corner[3]) {
-    double a = stn_vec3_dot(m, corner[0]), b = stn_vec3_dot(m, corner[1]), c = stn_vec3_dot(m, corner[2]);
-    double top = a > b ? a : b;
-    return c > top ? c : top;
-}
-
 bool surface_towards_body(const surface *s, stn_vec3 point, double beyond, stn_vec3 *m) {
     const stn_shape *shape = s->body.shape;
     if (shape->type == STN_SHAPE_BOX || shape->type == STN_SHAPE_CAPSULE || shape->type == STN_SHAPE_CYLINDER) {
@@ -281,22 +275,6 @@ bool surface_towards_body(const surface *s, stn_vec3 point, double beyond, stn_v
     return stn_vec3_dot(to, to) > beyond * beyond;
 }
 
-static void note_away(away_list *away, stn_vec3 m, double low) {
-    int32_t at = away->count < AWAY_MAX ? away->count++ : AWAY_MAX - 1;
-    away->m[at] = m;
-    away->low[at] = low;
-}
-
-/// To the front: what comes next is often away along the same direction.
-static void prefer(away_list *away, int32_t i) {
-    stn_vec3 m = away->m[i];
-    double low = away->low[i];
-    away->m[i] = away->m[0];
-    away->low[i] = away->low[0];
-    away->m[0] = m;
-    away->low[0] = low;
-}
-
 /// The same as is_away of all triangles of a part.
 static bool part_is_away(void *user, const stn_mesh_part *part) {
     const surface *s = user;
@@ -307,10 +285,10 @@ static bool part_is_away(void *user, const stn_mesh_part *part) {
         return false;
     }
     for (int32_t i = 0; i < away->count && i < AWAY_FIRST; i++) {
-        m = away->m[i];
-        if (away->low[i] - stn_vec3_dot(m, part->centre) - stn_mesh_part_reach(part, m) > away->beyond &&
+        m = away->along[i].m;
+        if (away->along[i].low - stn_vec3_dot(m, part->centre) - stn_mesh_part_reach(part, m) > away->beyond &&
             stn_vec3_dot(m, part->look) >= part->cosine) {
-            prefer(away, i);
+            surface_prefer(away->along, i);
             return true;
         }
     }
@@ -321,7 +299,7 @@ static bool part_is_away(void *user, const stn_mesh_part *part) {
     if (!(low - stn_vec3_dot(m, part->centre) - stn_mesh_part_reach(part, m) > away->beyond)) {
         return false;
     }
-    note_away(away, m, low);
+    surface_note(away->along, &away->count, AWAY_MAX, m, low);
     return true;
 }
 
@@ -338,10 +316,10 @@ static bool is_away(const surface *s, int32_t triangle, const stn_vec3 corner[3]
     stn_vec3 n = stn_vec3_cross(stn_vec3_sub(corner[1], corner[0]), stn_vec3_sub(corner[2], corner[0])), m, lowest;
     double n2 = cosine2 * stn_vec3_dot(n, n);
     for (int32_t i = 0; i < away->count && i < AWAY_FIRST; i++) {
-        m = away->m[i];
-        double along = stn_vec3_dot(m, n), low = away->low[i];
-        if (low - highest(m, corner) > away->beyond && along > 0.0 && along * along >= n2) {
-            prefer(away, i);
+        m = away->along[i].m;
+        double along = stn_vec3_dot(m, n), low = away->along[i].low;
+        if (low - surface_highest(m, corner) > away->beyond && along > 0.0 && along * along >= n2) {
+            surface_prefer(away->along, i);
             return true;
         }
     }
@@ -354,10 +332,10 @@ static bool is_away(const surface *s, int32_t triangle, const stn_vec3 corner[3]
         return false;
     }
     double low = surface_gap(s, m, stn_vec3_zero(), &lowest);
-    if (!(low - highest(m, corner) > away->beyond)) {
+    if (!(low - surface_highest(m, corner) > away->beyond)) {
         return false;
     }
-    note_away(away, m, low);
+    surface_note(away->along, &away->count, AWAY_MAX, m, low);
     return true;
 }
 

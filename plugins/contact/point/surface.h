@@ -32,15 +32,39 @@ typedef struct plane_points {
     manifold points;
 } plane_points;
 
+/// A unit direction towards the body, and how low the body reaches along it.
+typedef struct surface_direction {
+    stn_vec3 m;
+    double low;
+} surface_direction;
+
+/// Direction i to the front: what comes next often comes out the same way.
+static inline void surface_prefer(surface_direction *list, int32_t i) {
+    const surface_direction chosen = list[i];
+    list[i] = list[0];
+    list[0] = chosen;
+}
+
+/// Behind the others, or in the place of the last of `most`.
+static inline void surface_note(surface_direction *list, int32_t *count, int32_t most, stn_vec3 m, double low) {
+    list[*count < most ? (*count)++ : most - 1] = (surface_direction){m, low};
+}
+
+/// Of a triangle along m.
+static inline double surface_highest(stn_vec3 m, const stn_vec3 corner[3]) {
+    double a = stn_vec3_dot(m, corner[0]), b = stn_vec3_dot(m, corner[1]), c = stn_vec3_dot(m, corner[2]);
+    double top = a > b ? a : b;
+    return c > top ? c : top;
+}
+
 /// Directions along which triangles of this surface were further below the body than the margin. Triangles beside each
 /// other mostly are so along the same.
 enum { AWAY_MAX = 8, AWAY_FIRST = 4 }; // that are kept; that are tried
 typedef struct away_list {
     int32_t count;
-    bool fine;            // are triangles small beside the body?
-    double beyond;        // how far below is far enough [m]
-    stn_vec3 m[AWAY_MAX]; // unit, towards the body
-    double low[AWAY_MAX]; // of the body along m
+    bool fine;     // are triangles small beside the body?
+    double beyond; // how far below is far enough [m]
+    surface_direction along[AWAY_MAX];
 } away_list;
 
 typedef struct surface {

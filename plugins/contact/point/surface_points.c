@@ -98,22 +98,20 @@ static const uint32_t caught_code = 1U << 28; // feature of the body
 typedef struct caught {
     const surface *s;
     int32_t count;
-    stn_vec3 m[NORMALS];
-    double low[NORMALS]; // of the body along m
-    double depth;        // that is covered
+    surface_direction along[NORMALS];
+    double depth; // that is covered
 } caught;
 
 static void take(caught *c, stn_vec3 m, double phi) {
     stn_vec3 lowest;
     c->depth = fmax(c->depth, -phi);
     for (int32_t i = 0; i < c->count; i++) {
-        if (stn_vec3_dot(c->m[i], m) > 1.0 - 1e-12) {
+        if (stn_vec3_dot(c->along[i].m, m) > 1.0 - 1e-12) {
             return;
         }
     }
     if (c->count < NORMALS) {
-        c->m[c->count] = m;
-        c->low[c->count++] = surface_gap(c->s, m, stn_vec3_zero(), &lowest);
+        surface_note(c->along, &c->count, NORMALS, m, surface_gap(c->s, m, stn_vec3_zero(), &lowest));
     }
 }
 
@@ -138,25 +136,15 @@ separation surface_part(const surface *s, const stn_vec3 corner[3]) {
     return convex_separation(&s->body, &triangle, s->radius);
 }
 
-/// Direction i to the front: what comes next often comes out the same way.
-static void prefer(caught *c, int32_t i) {
-    stn_vec3 m = c->m[i];
-    double low = c->low[i];
-    c->m[i] = c->m[0];
-    c->low[i] = c->low[0];
-    c->m[0] = m;
-    c->low[0] = low;
-}
-
 /// Does the whole part of the surface come out of the body along one direction?
 static bool comes_out(void *user, const stn_mesh_part *part) {
     caught *c = user;
     double covered = c->depth + tolerance_of(c);
     stn_vec3 m, lowest;
     for (int32_t i = 0; i < c->count && i < FIRST_NORMALS; i++) {
-        m = c->m[i];
-        if (stn_vec3_dot(m, part->centre) + stn_mesh_part_reach(part, m) - c->low[i] <= covered) {
-            prefer(c, i);
+        m = c->along[i].m;
+        if (stn_vec3_dot(m, part->centre) + stn_mesh_part_reach(part, m) - c->along[i].low <= covered) {
+            surface_prefer(c->along, i);
             return true;
         }
     }
@@ -167,9 +155,7 @@ static bool comes_out(void *user, const stn_mesh_part *part) {
     if (!(stn_vec3_dot(m, part->centre) + stn_mesh_part_reach(part, m) - low <= covered)) {
         return false;
     }
-    int32_t at = c->count < NORMALS ? c->count++ : NORMALS - 1;
-    c->m[at] = m;
-    c->low[at] = low;
+    surface_note(c->along, &c->count, NORMALS, m, low);
     return true;
 }
 
@@ -182,13 +168,8 @@ static bool visit(void *user, int32_t id) {
     }
     double covered = c->depth + tolerance_of(c);
     for (int32_t i = 0; i < c->count; i++) {
-        stn_vec3 m = c->m[i];
-        double low = c->low[i], top = stn_vec3_dot(m, corner[0]), second = stn_vec3_dot(m, corner[1]),
-               third = stn_vec3_dot(m, corner[2]);
-        top = second > top ? second : top;
-        top = third > top ? third : top;
-        if (top - low <= covered) {
-            prefer(c, i);
+        if (surface_highest(c->along[i].m, corner) - c->along[i].low <= covered) {
+            surface_prefer(c->along, i);
             return true;
         }
     }
