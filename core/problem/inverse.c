@@ -50,7 +50,7 @@ struct stn_inverse {
     bool scaled;             // some tree has a scale that is not its A: `scale` is in use
     stn_inverse *scale;      // the matrices that inverse masses are taken from, by the same functions; its own is NULL
     int32_t fault[2];        // tree and dof that the last factorisation failed at, -1
-    const tree_motion *told; // (tree_count) of inverse_tell; NULL: none
+    const tree_masses *told; // (tree_count) of inverse_tell; NULL: none
     const kept_half *halves; // of what inverse_masses_keeping saw; NULL: none
     int32_t half_count;      // its constraints
 };
@@ -124,16 +124,26 @@ static size_t values_needed(const stn_matrix *a) {
 
 // ---------------------------------------------------------------------------------------------------- the operator
 
+static void describe(const stn_matrix *a, tree_factor *f) {
+    f->form = a->form;
+    f->n = a->n;
+    f->node_size = a->node_size;
+    f->nodal = f->singular = -1;
+    f->branched = f->left = f->articulated = false;
+}
+
 /// Is A the matrix of the motion but for its diagonal, bit by bit? Then it is factored as that. False: it is not, or
 /// has a pivot that makes it singular.
-static bool factor_articulated(const tree_motion *told, const stn_matrix *a, tree_factor *f) {
+static bool factor_articulated(const stn_problem_tree *tree, const tree_masses *told, tree_factor *f) {
+    const stn_matrix *a = &tree->A;
     const size_t n = (size_t)a->n;
+    describe(a, f);
     for (size_t j = 1; j < n; j++) {
         if (memcmp(a->values + j * n, told->mass + j * n, j * sizeof *a->values) != 0) {
             return false;
         }
     }
-    f->in_order_n = (stn_articulated){a->n, told->parent, told->motion, f->values};
+    f->in_order_n = (stn_articulated){a->n, tree->parent, tree->motion, f->values};
     f->extra = f->values + STN_ARTICULATED_VALUES(n);
     double *diagonal = f->extra + n;
     for (size_t j = 0; j < n; j++) {
@@ -149,15 +159,10 @@ static bool factor_articulated(const tree_motion *told, const stn_matrix *a, tre
 }
 
 // Factors one matrix into f. STN_OK also where it is singular: f->singular.
-static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, const tree_motion *told,
-                                stn_error *err) {
+static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, stn_error *err) {
     const int32_t n = a->n;
     const double *values = a->values;
-    f->form = a->form;
-    f->n = n;
-    f->node_size = a->node_size;
-    f->nodal = f->singular = -1;
-    f->branched = f->left = f->articulated = false;
+    describe(a, f);
     if (a->form == STN_MATRIX_NODAL) {
         if (a->node_size < 1 || a->node_size > STN_MAX_NODE_SIZE || n != a->node_size * a->node_count) {
             return stn_fail(
@@ -189,7 +194,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
         }
     } else if (n == 6) {
         f->singular = inverse->body->factor(values, SINGULAR_PIVOT, f->values);
-    } else if (told == NULL || told->motion == NULL || !factor_articulated(told, a, f)) {
+    } else {
         f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
         f->branched = n >= BRANCHED_DOFS && (n <= STN_LTL_WHOLE || stn_ltl_analyse(&f->ltl, values, n));
         if (f->branched) {
@@ -320,7 +325,9 @@ stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_e
 static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     const stn_matrix *a = &inverse->problem->trees[t].A;
     tree_factor *f = &inverse->trees[t];
-    stn_status status = factor_matrix(inverse, a, f, inverse->told != NULL ? &inverse->told[t] : NULL, err);
+    const tree_masses *told = inverse->told != NULL && inverse->told[t].inertia != NULL ? &inverse->told[t] : NULL;
+    const bool in_order_n = told != NULL && factor_articulated(&inverse->problem->trees[t], told, f);
+    stn_status status = in_order_n ? STN_OK : factor_matrix(inverse, a, f, err);
     inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
     if (status == STN_OK && f->singular >= 0) {
         inverse->singular = true;
@@ -330,7 +337,7 @@ static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     return status;
 }
 
-void inverse_tell(stn_inverse *inverse, const tree_motion *told) {
+void inverse_tell(stn_inverse *inverse, const tree_masses *told) {
     inverse->told = told;
 }
 
@@ -511,7 +518,7 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
         } else if (a->form == STN_MATRIX_NODAL) {
             f->singular = factor_nodes(a, f->values);
         } else {
-            status = factor_matrix(scale, a, f, NULL, err);
+            status = factor_matrix(scale, a, f, err);
         }
         if (status == STN_OK && f->singular >= 0) {
             status = stn_fail(err, STN_ERR_NUMERIC,

@@ -16,17 +16,16 @@ stn_status inverse_finish(stn_inverse *inverse, stn_error *err);
 /// Between them: x = A_t^-1 x of a tree whose A is complete. False: A_t has no inverse, which inverse_finish will say.
 bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x);
 
-/// How a tree moves (problem.h), and its mass matrix, of that motion but for the rotors on its diagonal.
-typedef struct tree_motion {
-    const double *motion; // (n x 8); NULL: not told
-    const int32_t *parent;
-    const double *inertia; // (n x 6 x 8)
+/// The masses of a tree that tells its motion (problem.h), and its mass matrix, which follows from both but for the
+/// rotors on its diagonal.
+typedef struct tree_masses {
+    const double *inertia; // (n x 6 x 8); NULL: not told
     const double *mass;    // (n x n)
     const double *rotor;   // (n)
-} tree_motion;
+} tree_masses;
 /// Between inverse_begin and the first solve: trees whose A turns out to be their mass matrix but for its diagonal are
 /// factored in O(n). Borrowed (tree_count) until the next inverse_begin.
-void inverse_tell(stn_inverse *inverse, const tree_motion *told);
+void inverse_tell(stn_inverse *inverse, const tree_masses *told);
 /// What such a tree's A has on its diagonal beyond the motion's (n); NULL: its factor is another one.
 const double *inverse_articulated(const stn_inverse *inverse, int32_t tree);
 /// The inertia that it was told to have.

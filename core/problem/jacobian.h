@@ -24,9 +24,9 @@ static inline void jacobian_nodes_mul_add(const stn_jacobian *J, int32_t m, int3
     }
 }
 
-/// y += s J^T gamma, by node.
-static inline void jacobian_nodes_transposed_add(const stn_jacobian *J, int32_t m, int32_t rows, double s,
-                                                 const double *restrict gamma, double *restrict y) {
+/// y += s J^T gamma, by node of size m.
+static inline void jacobian_size_transposed_add(const stn_jacobian *J, int32_t m, int32_t rows, double s,
+                                                const double *restrict gamma, double *restrict y) {
     const double *values = J->values;
     for (int32_t b = 0; b < J->node_count; b++) {
         double *z = y + (size_t)m * (size_t)J->node[b];
@@ -36,6 +36,16 @@ static inline void jacobian_nodes_transposed_add(const stn_jacobian *J, int32_t 
                 z[k] += factor * values[k];
             }
         }
+    }
+}
+
+/// The same of any size.
+static inline void jacobian_nodes_transposed_add(const stn_jacobian *J, int32_t rows, double s, const double *gamma,
+                                                 double *y) {
+    if (J->node_size == 3) {
+        jacobian_size_transposed_add(J, 3, rows, s, gamma, y);
+    } else {
+        jacobian_size_transposed_add(J, J->node_size, rows, s, gamma, y);
     }
 }
 
@@ -58,35 +68,6 @@ static inline void jacobian_mul_add(const stn_jacobian *J, int32_t rows, int32_t
         jacobian_nodes_mul_add(J, 3, rows, x, y);
     } else {
         jacobian_nodes_mul_add(J, J->node_size, rows, x, y);
-    }
-}
-
-/// y (n) += s J^T gamma.
-static inline void jacobian_transposed_add(const stn_jacobian *J, int32_t rows, int32_t n, double s,
-                                           const double *restrict gamma, double *restrict y) {
-    const double *values = J->values;
-    if (J->node_count == 0 && rows == 3) { // a contact, y read and written once
-        const double *b = values + n, *c = b + n;
-        const double f = s * gamma[0], g = s * gamma[1], h = s * gamma[2];
-        for (int32_t k = 0; k < n; k++) {
-            y[k] = ((y[k] + f * values[k]) + g * b[k]) + h * c[k];
-        }
-        return;
-    }
-    if (J->node_count == 0) {
-        for (int32_t r = 0; r < rows; r++) {
-            double factor = s * gamma[r];
-            for (int32_t k = 0; k < n; k++) {
-                y[k] += factor * values[k];
-            }
-            values += n;
-        }
-        return;
-    }
-    if (J->node_size == 3) {
-        jacobian_nodes_transposed_add(J, 3, rows, s, gamma, y);
-    } else {
-        jacobian_nodes_transposed_add(J, J->node_size, rows, s, gamma, y);
     }
 }
 

@@ -97,7 +97,7 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
         }
     }
     if (J->node_count > 0) {
-        jacobian_transposed_add(J, rows, n, s, gamma, y_tree);
+        jacobian_nodes_transposed_add(J, rows, s, gamma, y_tree);
     }
 }
 

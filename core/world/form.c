@@ -10,32 +10,25 @@
 /// solves the problem once more. False: out of memory.
 static bool tell_motion(const stn_model *model, step_frame *frame, stn_inverse *inverse) {
     enum { LARGE = 24 }; // of smaller trees full matrices are faster
-    bool any = false;
+    tree_masses *told = NULL;
     for (int32_t t = 0; t < model->tree_count; t++) {
-        any = any || (model->trees[t].kind == STN_TREE_ARTICULATED && model->trees[t].nv > LARGE);
-    }
-    if (!any) {
-        return true;
-    }
-    tree_motion *told = STN_ARENA_ZEROED(frame->arena, model->tree_count, tree_motion);
-    for (int32_t t = 0; t < model->tree_count && told != NULL; t++) {
         const stn_tree *tree = &model->trees[t];
         if (tree->kind != STN_TREE_ARTICULATED || tree->nv <= LARGE) {
             continue;
         }
+        told = told != NULL ? told : STN_ARENA_ZEROED(frame->arena, model->tree_count, tree_masses);
         double *motion = STN_ARENA(frame->arena, 8 * tree->nv, double);
         double *inertias = STN_ARENA(frame->arena, 48 * tree->nv, double);
-        if (motion == NULL || inertias == NULL) {
+        if (told == NULL || motion == NULL || inertias == NULL) {
             return false;
         }
         stn_tree_motion(frame->kinematics, t, motion, inertias);
-        told[t] = (tree_motion){motion, model->dof_parent + tree->v_start, inertias, frame->M[t].values,
-                                stn_tree_rotors(frame->kinematics, t)};
+        told[t] = (tree_masses){inertias, frame->M[t].values, stn_tree_rotors(frame->kinematics, t)};
         frame->problem.trees[t].motion = motion;
-        frame->problem.trees[t].parent = told[t].parent;
+        frame->problem.trees[t].parent = model->dof_parent + tree->v_start;
     }
     inverse_tell(inverse, told);
-    return told != NULL;
+    return true;
 }
 
 /// stn_formed.solve.

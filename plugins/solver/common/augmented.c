@@ -276,8 +276,8 @@ static void assemble(augmented *h, const double *G, const double *line_G, const 
 
 void augmented_assemble(augmented *h, const double *G, const double *line_G, const int64_t *changed) {
     if (h->articulated) {
-        h->G = G;
-        h->own_line_G = line_G;
+        h->given_G = G;
+        h->given_line_G = line_G;
     } else {
         assemble(h, G, line_G, changed);
     }
@@ -299,13 +299,13 @@ static int32_t factor_bodies(augmented *h) {
         const augmented_cluster *cluster = &h->clusters[k];
         if (cluster->motion >= 0) {
             const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
-            augmented_motion_stiffen(&wrenches, (size_t)h->lane_stride, h->G + cluster->lane_start, h->inertia);
+            augmented_motion_stiffen(&wrenches, (size_t)h->lane_stride, h->given_G + cluster->lane_start, h->inertia);
         }
         const double *row = h->panels + h->parts[cluster->part_start].panel;
         for (int32_t i = cluster->line_start; i < cluster->line_start + cluster->line_count;
              i++, row += h->blocks->ld) {
             const double J = row[h->line_dof[i]];
-            h->extra[h->line_dof[i]] += J * h->own_line_G[i] * J;
+            h->extra[h->line_dof[i]] += J * h->given_line_G[i] * J;
         }
     }
     return stn_articulated_factor(&h->bodies[h->blocks->tree], h->inertia, h->extra, h->extra, 0.0);
@@ -327,13 +327,13 @@ stn_status augmented_factor(augmented *h, double damping, stn_error *err) {
         return pivot < 0 ? STN_OK : say_pivot(h, pivot, err);
     }
     if (h->articulated) {
-        const stn_status status = h->dense_made ? STN_OK : augmented_analyse_dense(h, AUGMENTED_AUTO, err);
+        const stn_status status = h->entries_made ? STN_OK : augmented_analyse_entries(h, AUGMENTED_AUTO, err);
         if (status != STN_OK) {
             return status;
         }
-        h->dense_made = h->fresh = true;
+        h->entries_made = h->fresh = true;
         h->by_bodies = false;
-        assemble(h, h->G, h->own_line_G, NULL);
+        assemble(h, h->given_G, h->given_line_G, NULL);
     }
     for (int32_t e = 0; e < h->entry_count && (damping > 0.0 || h->proximal != NULL); e++) {
         const augmented_entry *entry = &h->entries[e];

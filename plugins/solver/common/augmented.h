@@ -76,7 +76,7 @@ typedef struct augmented {
     bool nodal;              // some A is
     int32_t *tree_block;     // first block of each tree
     stn_articulated *bodies; // (tree_count) of trees whose A is told to be that; n is 0 of others
-    double **own_A;          // (tree_count) of those, from augmented_analyse_dense on
+    double **own_A;          // (tree_count) of those, from augmented_analyse_entries on
     int64_t A_size;
     double *A; // diagonal blocks, zeros beyond
     int32_t cluster_count, row_count;
@@ -124,11 +124,11 @@ typedef struct augmented {
     /// One tree whose A is that of stn_articulated, with wrenches and rows of single dofs alone: H is such a matrix
     /// too, with the stiffness of contacts in the inertias. A dense H is made only where its diagonal is scaled.
     bool articulated;
-    double *inertia, *extra;      // (n x 6 x 8), (n) of H
-    int32_t *line_dof;            // (line_count) the dof of each line
-    const double *G, *own_line_G; // as augmented_assemble was given them
-    bool dense_made;              // entries and memory of the dense H
-    bool by_bodies;               // the factor is that of its `bodies`
+    double *inertia, *extra;              // (n x 6 x 8), (n) of H
+    int32_t *line_dof;                    // (line_count) the dof of each line
+    const double *given_G, *given_line_G; // as augmented_assemble was given them
+    bool entries_made;                    // entries and memory of the dense H
+    bool by_bodies;                       // the factor is that of its `bodies`
 
     bool iterative; // H has an incomplete factor, for conjugate gradients
     incomplete incomplete;
@@ -161,7 +161,7 @@ stn_status augmented_complete(augmented *h, stn_error *err);
 /// An order of elimination for H with its pattern key->pattern, by the `order` of the factor: see augmented_order.c.
 stn_status augmented_order(const augmented *h, const symbolic_key *key, int32_t *order, stn_error *err);
 /// Own A, memory and entries of a dense H or one by blocks, for what augmented_analyse found articulated.
-stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error *err);
+stn_status augmented_analyse_entries(augmented *h, augmented_form form, stn_error *err);
 /// Sums H. G and line_G stay the caller's until the factor is made. G: of the lanes, symmetric 3 x 3 each, stored as
 /// 11, 12, 22, 13, 23, 33 (6 x lane_stride). line_G: of the lines (line_stride). Only blocks whose G changed are
 /// written. `changed` (lane_stride): 0 where a lane's G is that of the last call; NULL: nothing is known of lanes.

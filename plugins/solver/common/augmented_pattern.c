@@ -278,7 +278,7 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
             return status;
         }
     }
-    return augmented_analyse_dense(h, form, err);
+    return augmented_analyse_entries(h, form, err);
 }
 
 /// A of trees that told how it is made.
@@ -301,7 +301,7 @@ static bool copy_own_A(augmented *h) {
     return true;
 }
 
-stn_status augmented_analyse_dense(augmented *h, augmented_form form, stn_error *err) {
+stn_status augmented_analyse_entries(augmented *h, augmented_form form, stn_error *err) {
     if (!copy_own_A(h)) {
         return out_of_memory(h, err);
     }
