@@ -488,10 +488,10 @@ stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, co
                                   stn_error *err) {
     stn_problem *p = &frame->problem;
     sleepers *s = &frame->sleepers;
+    drop_woken(setup, frame);
     if (frame->asleep_count == 0) {
         return STN_OK;
     }
-    drop_woken(setup, frame);
     const int32_t count = s->count, own = frame->contacts.count, all = p->constraint_count, rows = p->row_count;
     stn_status status = reserve(setup, services, frame, count + all, err);
     if (status != STN_OK) {

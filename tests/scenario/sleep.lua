@@ -213,6 +213,26 @@ stn.test("a ball wakes what it hits", function()
   assert(slept and woke and world:asleep(parts.other))
 end)
 
+stn.test("a ball that hits the last that sleeps goes on as in a world that was restored just before", function()
+  local world = make()
+  world:ground {}
+  for i = 1, 3 do
+    box(world, "box" .. i, 0, 0.1 * i - 0.05)
+  end
+  local ball = world:sphere { name = "ball", radius = 0.1, mass = 1, xyz = { 0.5, 0, 0.1 } }
+  run(world, 1.0)
+  ball:set_velocity { -3, 0, 0 }
+  local step, before
+  repeat
+    before = world:clone()
+    step = world:step()
+    before:step()
+    stn.near(#world:contacts(), #before:contacts(), 0, "contacts at step " .. step.index)
+    assert(world:hash() == before:hash(), "another state than the restored world at step " .. step.index)
+  until step.index == 800
+  assert(not world:asleep "box1", "the ball did not wake the tower")
+end)
+
 stn.test("a kinematic floor that starts to move wakes what is on it, and carries it", function()
   local world, parts = sleeping_towers(nil, function(world)
     local floor = world:box { name = "floor", size = { 4, 4, 0.2 }, xyz = { 0, 0, -0.1 }, fixed = false }
