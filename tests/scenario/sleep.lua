@@ -488,3 +488,19 @@ stn.test("options that make no sense are refused", function()
     world.integrator = "quasistatic"
   end, "sleep")
 end)
+
+stn.test("gravity that is refused because bodies would sleep in the air, or an integrator, wakes nobody", function()
+  local world, parts = sleeping_towers()
+  local hash = world:hash()
+  stn.fails(function()
+    world:set_gravity { 0, 0, -0.9 * bound / after }
+  end, "would sleep in the air")
+  stn.fails(function()
+    world.integrator = "quasistatic"
+  end, "sleep")
+  assert(world:hash() == hash, "what is refused changed the state")
+  run(world, 2e-3)
+  assert(all_asleep(world, parts), "what is refused woke the tower")
+  world:set_gravity { 0, 0, 0 } -- nothing falls
+  stn.near(world.gravity[3], 0, 0, "gravity [m/s^2]")
+end)
