@@ -50,8 +50,8 @@ static void write_values(stn_world *world, const input_part *part) {
     if (part->field == INPUT_Q || part->field == INPUT_V) {
         world->frame.kinematics_stale = true;
     }
-    if (part->field == INPUT_Q) {
-        stn_state_forget_anchors(world->setup, &world->state, part->start, part->count);
+    if (part->field == INPUT_Q && stn_state_forget_anchors(world->setup, &world->state, part->start, part->count)) {
+        world->frame.sleepers.known = false; // the anchors in their list are those from before
     }
 }
 
