@@ -299,13 +299,16 @@ static bool places(const step_setup *setup, int32_t body, size_t start, size_t c
     return start < first + size && first < start + count;
 }
 
-void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count) {
+bool stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count) {
     const state_view view = state_view_of(state);
     bool all = count >= state->sizes.nq; // of nodes and joints too
+    bool any = false;
     for (int32_t i = 0; i < state->cache_count && setup->options.stiction; i++) {
         anchor a = stn_cache_anchor(setup, &view, i);
         if (all || places(setup, a.body[0], start, count) || places(setup, a.body[1], start, count)) {
             stn_cache_set_anchor(setup, state, i, &anchor_none);
+            any = true;
         }
     }
+    return any;
 }

@@ -50,8 +50,8 @@ static void write_values(stn_world *world, const input_part *part) {
     if (part->field == INPUT_Q || part->field == INPUT_V) {
         world->frame.kinematics_stale = true;
     }
-    if (part->field == INPUT_Q) {
-        stn_state_forget_anchors(world->setup, &world->state, part->start, part->count);
+    if (part->field == INPUT_Q && stn_state_forget_anchors(world->setup, &world->state, part->start, part->count)) {
+        world->frame.sleepers.known = false; // the anchors in their list are those from before
     }
 }
 
@@ -84,6 +84,10 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
             return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", input->gravity.x,
                             input->gravity.y, input->gravity.z);
         }
+        status = stn_sleep_check_bound(&world->setup->options, input->gravity, err);
+        if (status != STN_OK) {
+            return status;
+        }
         if (input->gravity.x != world->state.gravity.x || input->gravity.y != world->state.gravity.y ||
             input->gravity.z != world->state.gravity.z) {
             note_woken(world, stn_state_wake_all(&world->state));
@@ -95,14 +99,14 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         break;
     case INPUT_CONTROLLER:
         status = stn_world_take_controller(world, input, err);
-        note_woken(world, stn_state_wake_all(&world->state));
+        note_woken(world, status == STN_OK && stn_state_wake_all(&world->state));
         break;
     case INPUT_SIGNAL:
         status = stn_world_take_signal(world, input->signal.name, input->signal.value, err);
         break;
     case INPUT_INTEGRATOR:
         status = stn_world_take_integrator(world, input->integrator, err);
-        note_woken(world, stn_state_wake_all(&world->state));
+        note_woken(world, status == STN_OK && stn_state_wake_all(&world->state));
         break;
     case INPUT_CAMERA:
         status = stn_world_take_camera(world, input->camera, err);

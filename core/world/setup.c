@@ -124,13 +124,11 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
                         "sleep_velocity = %g m/s, sleep_time = %g s: both must be >= 0 and finite",
                         options->sleep_velocity, options->sleep_time);
     }
-    const double time = options->sleep_time > 0.0 ? options->sleep_time : SLEEP_TIME;
-    const double gravity = stn_vec3_norm(options->gravity);
-    if (gravity > 0.0 && options->sleep_velocity >= gravity * time) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "sleep_velocity = %g m/s, sleep_time = %g s: what is let go is not faster after that time and "
-                        "would sleep in the air; keep the speed far below %g m/s",
-                        options->sleep_velocity, time, gravity * time);
+    stn_world_options told = *options;
+    told.sleep_time = options->sleep_time > 0.0 ? options->sleep_time : SLEEP_TIME;
+    stn_status slow = stn_sleep_check_bound(&told, options->gravity, err);
+    if (slow != STN_OK) {
+        return slow;
     }
     if ((unsigned)options->contact_point > STN_CONTACT_POINT_B ||
         (unsigned)options->relaxation_rule > STN_RELAXATION_SERIES) {
@@ -142,8 +140,7 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
     setup->context = context;
-    setup->options = *options;
-    setup->options.sleep_time = time;
+    setup->options = told;
     setup->massless_link = -1;
     atomic_init(&setup->users, 1);
     stn_status status = create_plugins(setup, options, err);

@@ -23,6 +23,17 @@ static bool may_sleep(const step_setup *setup, const stn_tree *tree) {
     return may;
 }
 
+stn_status stn_sleep_check_bound(const stn_world_options *options, stn_vec3 gravity, stn_error *err) {
+    const double g = stn_vec3_norm(gravity), fall = g * options->sleep_time;
+    if (options->sleep_velocity > 0.0 && g > 0.0 && options->sleep_velocity >= fall) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "sleep_velocity = %g m/s, sleep_time = %g s, gravity %g m/s^2: what is let go is not faster "
+                        "after that time and would sleep in the air; keep the speed far below %g m/s",
+                        options->sleep_velocity, options->sleep_time, g, fall);
+    }
+    return STN_OK;
+}
+
 stn_status stn_setup_prepare_sleep(step_setup *setup, stn_error *err) {
     const stn_model *model = setup->model;
     if (!(setup->options.sleep_velocity > 0.0)) {
@@ -488,10 +499,10 @@ stn_status stn_step_show_sleepers(const step_setup *setup, step_frame *frame, co
                                   stn_error *err) {
     stn_problem *p = &frame->problem;
     sleepers *s = &frame->sleepers;
+    drop_woken(setup, frame);
     if (frame->asleep_count == 0) {
         return STN_OK;
     }
-    drop_woken(setup, frame);
     const int32_t count = s->count, own = frame->contacts.count, all = p->constraint_count, rows = p->row_count;
     stn_status status = reserve(setup, services, frame, count + all, err);
     if (status != STN_OK) {

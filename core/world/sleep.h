@@ -5,6 +5,8 @@
 
 #include "world/world.h"
 
+/// Is what falls with that gravity [m/s^2] faster than sleep_velocity after sleep_time? Refused where it is not.
+stn_status stn_sleep_check_bound(const stn_world_options *options, stn_vec3 gravity, stn_error *err);
 /// After the colliders are known. Nothing is made where the options let nothing sleep.
 stn_status stn_setup_prepare_sleep(step_setup *setup, stn_error *err);
 bool stn_sleep_is_on(const step_setup *setup);

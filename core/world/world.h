@@ -381,8 +381,8 @@ stn_status stn_step_hold(const step_setup *setup, const state_view *state, step_
                          stn_error *err); // at the start: anchors into the bias
 void stn_step_release(const step_setup *setup, const state_view *state, step_frame *frame,
                       const double *v_c); // after the solve: how far they hold
-/// Coordinates [start, start + count) were overwritten: drops the anchors of what they move.
-void stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count);
+/// Coordinates [start, start + count) were overwritten: drops the anchors of what they move; false: there are none.
+bool stn_state_forget_anchors(const step_setup *setup, stn_state *state, size_t start, size_t count);
 
 // events.c: contacts that begin and end
 int32_t stn_make_set(uint64_t *keys, int32_t count); // sorts and keeps one of each; returns how many

@@ -213,6 +213,26 @@ stn.test("a ball wakes what it hits", function()
   assert(slept and woke and world:asleep(parts.other))
 end)
 
+stn.test("a ball that hits the last that sleeps goes on as in a world that was restored just before", function()
+  local world = make()
+  world:ground {}
+  for i = 1, 3 do
+    box(world, "box" .. i, 0, 0.1 * i - 0.05)
+  end
+  local ball = world:sphere { name = "ball", radius = 0.1, mass = 1, xyz = { 0.5, 0, 0.1 } }
+  run(world, 1.0)
+  ball:set_velocity { -3, 0, 0 }
+  local step, before
+  repeat
+    before = world:clone()
+    step = world:step()
+    before:step()
+    stn.near(#world:contacts(), #before:contacts(), 0, "contacts at step " .. step.index)
+    assert(world:hash() == before:hash(), "another state than the restored world at step " .. step.index)
+  until step.index == 800
+  assert(not world:asleep "box1", "the ball did not wake the tower")
+end)
+
 stn.test("a kinematic floor that starts to move wakes what is on it, and carries it", function()
   local world, parts = sleeping_towers(nil, function(world)
     local floor = world:box { name = "floor", size = { 4, 4, 0.2 }, xyz = { 0, 0, -0.1 }, fixed = false }
@@ -404,6 +424,27 @@ stn.test("a clone that was made behind an input is woken by it", function()
   assert(copy:hash() == world:hash() and parts[3]:position()[1] > 0.01)
 end)
 
+stn.test("a clone that was made behind q that was set goes on like its world, with true stiction too", function()
+  for _, shift in ipairs { 0, 0.01 } do -- of the box on its own, whose tree is the last
+    local world, parts = sleeping_towers { stiction = true, gravity = { 1, 0, -9.81 } }
+    local state = world:state()
+    local at = #state.q - 5 -- its y
+    state.q[at] = state.q[at] + shift
+    world:set_state(state)
+    assert(all_asleep(world, parts) and world:asleep(parts.other) == (shift == 0), "who sleeps")
+    local copy = world:clone()
+    for step = 1, 300 do
+      if step == 100 then
+        parts[2]:apply_force { force = { 0, 1, 0 } }
+        copy:group("box2"):apply_force { force = { 0, 1, 0 } }
+      end
+      world:step()
+      copy:step()
+      assert(world:hash() == copy:hash(), "another state than the clone at step " .. step .. ", shift " .. shift)
+    end
+  end
+end)
+
 stn.test("restored while it sleeps, observers see the same contacts and forces", function()
   local world, parts = towers()
   local ball = world:sphere { name = "ball", radius = 0.05, mass = 1, xyz = { -1, 0, 0.05 }, velocity = { 0.2, 0, 0 } }
@@ -467,4 +508,20 @@ stn.test("options that make no sense are refused", function()
     local world = towers()
     world.integrator = "quasistatic"
   end, "sleep")
+end)
+
+stn.test("gravity that is refused because bodies would sleep in the air, or an integrator, wakes nobody", function()
+  local world, parts = sleeping_towers()
+  local hash = world:hash()
+  stn.fails(function()
+    world:set_gravity { 0, 0, -0.9 * bound / after }
+  end, "would sleep in the air")
+  stn.fails(function()
+    world.integrator = "quasistatic"
+  end, "sleep")
+  assert(world:hash() == hash, "what is refused changed the state")
+  run(world, 2e-3)
+  assert(all_asleep(world, parts), "what is refused woke the tower")
+  world:set_gravity { 0, 0, 0 } -- nothing falls
+  stn.near(world.gravity[3], 0, 0, "gravity [m/s^2]")
 end)
