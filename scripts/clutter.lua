@@ -9,7 +9,7 @@ local p = clutter.parameters {
   spacing = 0.0, -- of the columns [m]; 0: as far as the container allows
 }
 local world = stn.world { dt = p.dt, solver = { "sap", tolerance = 1e-6 } }
-local bodies = clutter.build(world, p, p.spacing > 0 and p.spacing or nil)
+local bodies = clutter.build(world, p, p.spacing ~= 0 and p.spacing or nil)
 
 -- At rest: the last tenth of the run, every tenth step.
 local deep, depth_sum, depth_count = 0, 0, 0

@@ -58,7 +58,7 @@ typedef struct block_tasks {
     int32_t *begun; // (begun_count) the top, and roots of ranges: those that have progress
     bool *is_top;   // (supernode_count)
     task *tasks;
-    progress *nodes;       // (supernode_count), used of the top
+    progress *nodes;       // (supernode_count), used of the top and of roots of the tree
     int32_t *pull_start;   // (supernode_count + 1)
     pull *pulls;           // by supernode of the top that is subtracted from, ascending
     int32_t *column_start; // (block_count + 1)
@@ -398,7 +398,8 @@ static void await_parent(const block_factor *f, int32_t s) {
     await(f, parent >= 0 ? &f->tasks->nodes[parent].backward_left : &f->tasks->nodes[s].forward_left);
 }
 
-/// Zeros and the matrix in the panels of block columns [begin, end), all of one supernode or of several whole ones.
+/// Zeros and the matrix in the panels of block columns [begin, end), all of one supernode or of several whole ones;
+/// first (count): their numbers.
 static void write_columns(const block_factor *f, int32_t begin, int32_t end, double *first, size_t count) {
     const block_tasks *t = f->tasks;
     memset(first, 0, count * sizeof *first);
