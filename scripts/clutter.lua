@@ -9,7 +9,7 @@ local p = clutter.parameters {
   spacing = 0.0, -- of the columns [m]; 0: as far as the container allows
 }
 local world = stn.world { dt = p.dt, solver = { "sap", tolerance = 1e-6 } }
-local bodies = clutter.build(world, p, p.spacing > 0 and p.spacing or nil)
+local bodies = clutter.build(world, p, p.spacing ~= 0 and p.spacing or nil)
 
 -- At rest: the last tenth of the run, every tenth step.
 local deep, depth_sum, depth_count = 0, 0, 0
@@ -32,5 +32,4 @@ stn.result("max_penetration_m", deep, "m")
 stn.result("mean_speed_m_per_s", speed, "m/s")
 stn.result("bodies_outside", outside, "1")
 stn.check("all bodies stay in the container", { value = outside, limit = 0, unit = "bodies" })
-stn.check("momentum error", { value = worst.momentum, limit = 1e-5, unit = "1" })
-stn.check("impulses obey the contact law, off by", { value = worst.law, limit = 1e-5, unit = "m/s" })
+worst:check(1e-5)

@@ -10,7 +10,7 @@
 typedef struct file_writer {
     const char *path;
     stn_output output;
-    int failure; // errno of the first failure, 0
+    stn_error failure; // the first one, STN_OK: none
     size_t used;
     char buffer[1 << 16];
 } file_writer;

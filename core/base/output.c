@@ -139,8 +139,7 @@ static int open_stream(stn_output *o, const char *path) {
     return 0;
 }
 
-// ----------------------------------------------------------------------------------------------------------- both
-// kinds
+// ------------------------------------------------------------------------------------------------------- both kinds
 
 stn_status stn_output_open(const char *path, stn_output_kind kind, stn_output *o, stn_error *err) {
     o->descriptor = o->lock = -1;
@@ -166,6 +165,31 @@ stn_status stn_output_open(const char *path, stn_output_kind kind, stn_output *o
         return stn_fail(err, STN_ERR_FILE, "%s: another recording is being written to it; name another file", path);
     }
     return code == 0 ? STN_OK : cannot(path, code, err);
+}
+
+/// Returns errno; `done`: bytes that were written.
+static int write_all(int descriptor, const char *bytes, size_t size, size_t *done) {
+    for (*done = 0; *done < size;) {
+        const ssize_t wrote = write(descriptor, bytes + *done, size - *done);
+        if (wrote == 0 || (wrote < 0 && errno != EINTR)) {
+            return wrote == 0 ? ENOSPC : errno;
+        }
+        *done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+stn_status stn_output_append(stn_output *o, const char *path, const void *bytes, size_t size, stn_error *err) {
+    size_t done;
+    const int code = write_all(o->descriptor, bytes, size, &done);
+    if (code == 0) {
+        return STN_OK;
+    }
+    const off_t before = lseek(o->descriptor, -(off_t)done, SEEK_CUR); // -1 of a pipe
+    (void)(before >= 0 && ftruncate(o->descriptor, before) == 0);      // a device cannot be cut
+    char more[STN_OUTPUT_PATH + 80];
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", path, strerror(code),
+                    stn_output_remains(o, more, sizeof more));
 }
 
 const char *stn_output_remains(const stn_output *o, char *text, size_t size) {
@@ -206,15 +230,10 @@ stn_status stn_output_write(const char *path, const void *bytes, size_t size, st
     if (status != STN_OK) {
         return status;
     }
-    int code = 0;
-    for (size_t done = 0; done < size && code == 0;) {
-        ssize_t wrote = write(o.descriptor, (const char *)bytes + done, size - done);
-        code = wrote < 0 && errno != EINTR ? errno : 0;
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    if (code != 0) {
+    status = stn_output_append(&o, path, bytes, size, err);
+    if (status != STN_OK) {
         stn_output_close(&o, STN_OUTPUT_DROP, NULL);
-        return cannot(path, code, err);
+        return status;
     }
     return stn_output_close(&o, STN_OUTPUT_KEEP, err);
 }

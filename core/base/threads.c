@@ -3,10 +3,10 @@
 // shares of others. So what a job works with mostly stays in the caches of the processor that had it in the job before.
 // Who does which index varies; what an index computes must not.
 //
-// A job may take microseconds, so nobody who takes part in one enters the kernel: workers watch a counter for a while
-// before they sleep, and the caller does not wait for workers that have not begun an index. Where others want the
-// processors a worker may lose its own in the middle of an index, for milliseconds, and all wait for it. Then workers
-// sleep at once, and the caller works alone for a while, which is longer each time that it happens again.
+// A job may take microseconds, and to wake a thread that sleeps takes longer. So workers watch a counter for a while
+// before they sleep, and the caller does not wait for workers that have not begun an index. Where other programs want
+// the processors, a worker may lose its own in the middle of an index, for milliseconds, and all wait for it. Then
+// workers sleep at once, and the caller works alone for a while, which is longer each time that it happens again.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

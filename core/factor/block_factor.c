@@ -201,22 +201,27 @@ static void permute(const block_factor *f, bool back, double *x) {
     }
 }
 
+/// x (n) in elimination order becomes (L L^T)^-1 x.
+static void solve_all(const block_factor *f, double *x) {
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const block_supernode *node = &f->supernodes[s];
+        block_forward(f, node, x, f->t);
+        f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t, x);
+    }
+    for (int32_t s = f->supernode_count - 1; s >= 0; s--) {
+        block_backward(f, &f->supernodes[s], x, f->t);
+    }
+}
+
 static void solve(void *factor, int32_t columns, double *x) {
     block_factor *f = factor;
     const bool threads = block_tasks_worth_solving(f) && block_tasks_ready(f);
     for (int32_t c = 0; c < columns; c++, x += f->n) {
         permute(f, false, x);
-        for (int32_t s = 0; s < f->supernode_count && !threads; s++) {
-            const block_supernode *node = &f->supernodes[s];
-            block_forward(f, node, f->x, f->t);
-            f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t,
-                                 f->x);
-        }
-        for (int32_t s = f->supernode_count - 1; s >= 0 && !threads; s--) {
-            block_backward(f, &f->supernodes[s], f->x, f->t);
-        }
         if (threads) {
             block_tasks_solve(f, f->x);
+        } else {
+            solve_all(f, f->x);
         }
         permute(f, true, x);
     }

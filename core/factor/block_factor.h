@@ -84,6 +84,10 @@ void block_factor_release(block_factor *f);
 /// block_steps.c
 /// Writes entry e of a matrix to its place in the panels.
 void block_write_entry(const block_factor *f, const stn_block_matrix *matrix, int32_t e);
+/// Subtracts panel rows [first, end) of group g of supernode `node`, which is factored, from the ancestor's panel.
+/// update (node->ld x KERNEL_CHUNK) is work space.
+void block_subtract(const block_factor *f, const block_supernode *node, const block_group *g, int32_t first,
+                    int32_t end, double *update);
 /// Factors the panel of a supernode and subtracts from those of its ancestors before supernode `end`. -1, or the column
 /// in elimination order that has no pivot.
 int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end, double *update);

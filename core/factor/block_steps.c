@@ -25,21 +25,24 @@ void block_write_entry(const block_factor *f, const stn_block_matrix *matrix, in
     write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
 }
 
+void block_subtract(const block_factor *f, const block_supernode *node, const block_group *g, int32_t first,
+                    int32_t end, double *update) {
+    for (int32_t q = first; q < end; q += KERNEL_CHUNK) {
+        const int32_t count = end - q < KERNEL_CHUNK ? end - q : KERNEL_CHUNK;
+        f->kernels->panel_update(node->columns, node->rows, node->ld, f->values + node->panel, q, count, update);
+        f->kernels->scatter(g->runs, g->run_count, q - g->first, count, update, node->ld,
+                            f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
+    }
+}
+
 int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end, double *update) {
-    double *panel = f->values + node->panel;
-    int32_t bad =
-        f->kernels->panel_factor(0, node->columns, node->rows, node->ld, panel, f->scale + node->first_column);
+    int32_t bad = f->kernels->panel_factor(0, node->columns, node->rows, node->ld, f->values + node->panel,
+                                           f->scale + node->first_column);
     if (bad >= 0) {
         return node->first_column + bad;
     }
     for (int32_t k = node->group_start; k < node->group_end && f->groups[k].target_node < end; k++) {
-        const block_group *g = &f->groups[k];
-        for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
-            int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
-            f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, update);
-            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, update, node->ld,
-                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
-        }
+        block_subtract(f, node, &f->groups[k], f->groups[k].first, f->groups[k].last, update);
     }
     return -1;
 }

@@ -58,9 +58,9 @@ typedef struct block_tasks {
     int32_t *begun; // (begun_count) the top, and roots of ranges: those that have progress
     bool *is_top;   // (supernode_count)
     task *tasks;
-    progress *nodes;       // (supernode_count), used of the top
+    progress *nodes;       // (supernode_count), used of the top and of roots of the tree
     int32_t *pull_start;   // (supernode_count + 1)
-    pull *pulls;           // by supernode that is subtracted from, ascending
+    pull *pulls;           // by supernode of the top that is subtracted from, ascending
     int32_t *column_start; // (block_count + 1)
     pull *column_pulls;    // the same by block column
     int32_t stage_count;
@@ -87,8 +87,8 @@ static double work_of(const block_supernode *node) {
 /// columns of a stage, and of a supernode that has several; ranges.
 enum { LEAST = 1500000, TASK = 80000, DENSE_TASK = 200000, ROWS_STEP = 32, STAGE = 48, STAGED = 192, RANGES = 12 };
 
-/// Marks the top: supernodes whose subtree has more work than a range should. Returns the work of all.
-static double mark_top(const block_factor *f, block_tasks *t, double *subtree) {
+/// The work of every subtree (supernode_count). Returns that of all.
+static double sum_subtrees(const block_factor *f, double *subtree) {
     double total = 0.0;
     for (int32_t s = 0; s < f->supernode_count; s++) {
         subtree[s] = 0.0;
@@ -101,12 +101,17 @@ static double mark_top(const block_factor *f, block_tasks *t, double *subtree) {
             subtree[node->parent] += subtree[s];
         }
     }
-    const double limit = total / RANGES > TASK ? total / RANGES : TASK;
+    return total;
+}
+
+/// The top: supernodes whose subtree has more work than `limit`.
+static void find_top(const block_factor *f, block_tasks *t, const double *subtree, double limit) {
     for (int32_t s = 0; s < f->supernode_count; s++) {
         t->is_top[s] = subtree[s] > limit;
-        t->top_count += t->is_top[s];
+        if (t->is_top[s]) {
+            t->top[t->top_count++] = s;
+        }
     }
-    return total;
 }
 
 /// Ranges: subtrees beside each other, up to `limit` together.
@@ -215,36 +220,33 @@ static void list_tasks(const block_factor *f, block_tasks *t) {
 /// The pulls of block columns.
 static bool list_columns(const block_factor *f, block_tasks *t, stn_arena *arena) {
     t->column_start = STN_ARENA_ZEROED(arena, f->block_count + 2, int32_t);
-    int32_t total = 0;
-    for (int32_t turn = 0; turn < 2; turn++) { // counts, then lists
-        for (int32_t s = 0; s < f->supernode_count && t->column_start != NULL; s++) {
-            for (int32_t k = f->supernodes[s].group_start; k < f->supernodes[s].group_end; k++) {
-                const block_group *g = &f->groups[k];
-                int32_t place = g->target_place;
-                for (int32_t row = g->first; row < g->last && t->is_top[g->target_node]; place++) {
-                    const int32_t count = f->start[place + 1] - f->start[place];
-                    if (turn == 0) {
-                        t->column_start[place + 2]++;
-                        total++;
-                    } else {
-                        t->column_pulls[t->column_start[place + 1]++] = (pull){s, k, row, count};
-                    }
-                    row += count;
-                }
-            }
-        }
-        for (int32_t b = 0; turn == 0 && b < f->block_count && t->column_start != NULL; b++) {
-            t->column_start[b + 2] += t->column_start[b + 1];
-        }
-        t->column_pulls = turn == 0 ? STN_ARENA(arena, total + 1, pull) : t->column_pulls;
-        if (t->column_start == NULL || t->column_pulls == NULL) {
-            return false;
+    if (t->column_start == NULL) {
+        return false;
+    }
+    for (int32_t k = 0; k < t->pull_start[f->supernode_count]; k++) {
+        const block_group *g = &f->groups[t->pulls[k].group];
+        for (int32_t row = g->first, place = g->target_place; row < g->last; place++) {
+            t->column_start[place + 2]++;
+            row += f->start[place + 1] - f->start[place];
         }
     }
-    return true;
+    for (int32_t b = 0; b < f->block_count; b++) {
+        t->column_start[b + 2] += t->column_start[b + 1];
+    }
+    t->column_pulls = STN_ARENA(arena, t->column_start[f->block_count + 1] + 1, pull);
+    for (int32_t k = 0; t->column_pulls != NULL && k < t->pull_start[f->supernode_count]; k++) {
+        const pull *p = &t->pulls[k];
+        const block_group *g = &f->groups[p->group];
+        for (int32_t row = g->first, place = g->target_place; row < g->last; place++) {
+            const int32_t count = f->start[place + 1] - f->start[place];
+            t->column_pulls[t->column_start[place + 1]++] = (pull){p->node, p->group, row, count};
+            row += count;
+        }
+    }
+    return t->column_pulls != NULL;
 }
 
-/// Who subtracts from whom, and which entries of the matrix belong to which block column of L.
+/// Who subtracts from the top, and which entries of the matrix belong to which block column of L.
 static bool list_sources(const block_factor *f, block_tasks *t, stn_arena *arena) {
     const int32_t nodes = f->supernode_count;
     const int32_t groups = nodes > 0 ? f->supernodes[nodes - 1].group_end : 0;
@@ -256,14 +258,16 @@ static bool list_sources(const block_factor *f, block_tasks *t, stn_arena *arena
         return false;
     }
     for (int32_t k = 0; k < groups; k++) {
-        t->pull_start[f->groups[k].target_node + 2]++;
+        t->pull_start[f->groups[k].target_node + 2] += t->is_top[f->groups[k].target_node];
     }
     for (int32_t s = 0; s < nodes; s++) {
         t->pull_start[s + 2] += t->pull_start[s + 1];
     }
     for (int32_t s = 0; s < nodes; s++) {
         for (int32_t k = f->supernodes[s].group_start; k < f->supernodes[s].group_end; k++) {
-            t->pulls[t->pull_start[f->groups[k].target_node + 1]++] = (pull){s, k, 0, 0};
+            if (t->is_top[f->groups[k].target_node]) {
+                t->pulls[t->pull_start[f->groups[k].target_node + 1]++] = (pull){s, k, 0, 0};
+            }
         }
     }
     for (int32_t e = 0; e < f->entry_count; e++) {
@@ -285,31 +289,31 @@ static bool plan(block_factor *f, block_tasks *t) {
     int64_t below = 0;
     int32_t ld = KERNEL_ROWS;
     t->workers = stn_threads_count(f->threads);
-    t->is_top = STN_ARENA_ZEROED(arena, nodes + 1, bool);
-    if (subtree == NULL || t->is_top == NULL) {
+    if (subtree == NULL) {
         return false;
     }
-    const double total = mark_top(f, t, subtree);
+    const double total = sum_subtrees(f, subtree), limit = total / RANGES > TASK ? total / RANGES : TASK;
     t->worth = total > LEAST;
     if (!t->worth) {
         return true;
     }
+    t->is_top = STN_ARENA(arena, nodes + 1, bool);
+    t->top = STN_ARENA(arena, nodes + 1, int32_t);
     t->range_start = STN_ARENA(arena, 2 * nodes + 2, int32_t);
-    t->top = STN_ARENA(arena, t->top_count + 1, int32_t);
     t->begun = STN_ARENA(arena, nodes + 1, int32_t);
     t->nodes = STN_ARENA_ZEROED(arena, nodes + 1, progress);
     t->below_start = STN_ARENA(arena, nodes + 1, int64_t);
-    if (t->range_start == NULL || t->top == NULL || t->begun == NULL || t->nodes == NULL || t->below_start == NULL ||
-        !list_sources(f, t, arena) || !list_columns(f, t, arena)) {
+    if (t->is_top == NULL || t->top == NULL || t->range_start == NULL || t->begun == NULL || t->nodes == NULL ||
+        t->below_start == NULL) {
         return false;
     }
-    cut_ranges(f, t, subtree, total / RANGES > TASK ? total / RANGES : TASK);
-    t->top_count = 0;
+    find_top(f, t, subtree, limit);
+    cut_ranges(f, t, subtree, limit);
+    if (!list_sources(f, t, arena) || !list_columns(f, t, arena)) {
+        return false;
+    }
     for (int32_t s = 0; s < f->supernode_count; s++) {
         const block_supernode *node = &f->supernodes[s];
-        if (t->is_top[s]) {
-            t->top[t->top_count++] = s;
-        }
         if (t->is_top[s] || node->parent < 0) {
             t->begun[t->begun_count++] = s;
         }
@@ -394,7 +398,8 @@ static void await_parent(const block_factor *f, int32_t s) {
     await(f, parent >= 0 ? &f->tasks->nodes[parent].backward_left : &f->tasks->nodes[s].forward_left);
 }
 
-/// Zeros and the matrix in the panels of block columns [begin, end), all of one supernode or of several whole ones.
+/// Zeros and the matrix in the panels of block columns [begin, end), all of one supernode or of several whole ones;
+/// first (count): their numbers.
 static void write_columns(const block_factor *f, int32_t begin, int32_t end, double *first, size_t count) {
     const block_tasks *t = f->tasks;
     memset(first, 0, count * sizeof *first);
@@ -414,13 +419,7 @@ static void update_columns(const block_factor *f, const task *todo, double *upda
         const pull *source = &t->column_pulls[k];
         const block_group *g = &f->groups[source->group];
         const block_supernode *from = &f->supernodes[source->node];
-        const int32_t end = source->row + source->count;
-        for (int32_t q = source->row; q < end; q += KERNEL_CHUNK) {
-            const int32_t count = end - q < KERNEL_CHUNK ? end - q : KERNEL_CHUNK;
-            f->kernels->panel_update(from->columns, from->rows, from->ld, f->values + from->panel, q, count, update);
-            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, update, from->ld,
-                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
-        }
+        block_subtract(f, from, g, source->row, source->row + source->count, update);
     }
 }
 

@@ -278,9 +278,9 @@ typedef struct groups {
 static bool find_groups(const step_setup *setup, const state_view *state, const step_frame *frame, groups *out) {
     const int32_t count = setup->model->tree_count;
     out->parent = STN_ARENA(frame->arena, count, int32_t);
-    out->restless = STN_ARENA_ZEROED(frame->arena, 2 * count, bool);
-    out->moved = out->restless + count;
-    if (out->parent == NULL || out->restless == NULL) {
+    out->restless = STN_ARENA_ZEROED(frame->arena, count, bool);
+    out->moved = STN_ARENA_ZEROED(frame->arena, count, bool);
+    if (out->parent == NULL || out->restless == NULL || out->moved == NULL) {
         return false;
     }
     stn_union_begin(out->parent, count);

@@ -67,9 +67,8 @@ static stn_status make_still_step(stn_world *world, stn_error *err) {
     step_frame *frame = &world->frame;
     stn_step_report *report = &frame->report;
     double start = stn_clock_us();
-    world->state.step++;
+    frame->place.step = world->state.step++;
     world->state.time += frame->dt;
-    frame->place.step = world->state.step - 1;
     world->events = (stn_contact_events){0};
     world->events_known = true;
     report->status = STN_OK;
@@ -140,7 +139,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
         }
         status = made > status ? made : status; // a qualified solution stays qualified
         if (stage == STN_STAGE_ASSEMBLY && stn_step_wake_by_constraints(setup, &before, frame)) {
-            for (; stages[i].stage != STN_STAGE_INPUTS; i--) { // what woke has no A yet
+            for (; stages[i].stage != STN_STAGE_INPUTS; i--) { // what woke has no A: the next stage is to form it
             }
         }
     }

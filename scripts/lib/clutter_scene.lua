@@ -110,6 +110,8 @@ local function paper_place(p, i)
   return { xyz = { x + 0.001 * layer, y, 0.075 + 0.15 * layer }, quat = random_quat() }, math.random() < 0.5
 end
 
+local nearest = 0.11 -- of columns: nearer ones would begin inside each other [m]
+
 -- Columns stand on a square grid, `spacing` [m] apart; when that is not given, as far as the container allows, at most 0.3;
 -- on the open floor 0.3 for more than 360 bodies, which the container of 0.8 m would not hold.
 local function columns_place(p, i, spacing)
@@ -118,7 +120,7 @@ local function columns_place(p, i, spacing)
   local side = math.ceil(math.sqrt(math.ceil(p.bodies / high)))
   local room = p.walls and 2 * half_width(p) - 0.15 or 0.65
   local apart = spacing or math.min(0.3, room / math.max(1, side - 1))
-  if apart < 0.11 then -- columns that near would begin inside each other
+  if apart < nearest then
     apart = 0.3
   end
   local x, y = (column % side - (side - 1) / 2) * apart, (column // side - (side - 1) / 2) * apart
@@ -131,6 +133,7 @@ end
 
 -- Adds container, bodies and contact parameters to an empty world; returns the bodies. `spacing` is that of columns.
 function clutter.build(world, p, spacing)
+  assert(not spacing or spacing >= nearest, ("spacing = %g m must be >= %g: nearer columns begin inside each other"):format(spacing or 0, nearest))
   math.randomseed(p.seed)
   add_container(world, p)
   local place = p.placement == "paper" and paper_place or columns_place

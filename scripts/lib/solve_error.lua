@@ -4,8 +4,10 @@
 --
 --   local worst = solve_error.worst()
 --   for step in world:run { seconds = 1 } do worst:add(step.certificate) end
---   stn.check("momentum error", { value = worst.momentum, limit = 1e-6 })
---   stn.check("natural map of the contacts", { value = worst.law, limit = 1e-6, unit = "m/s" })
+--   worst:check(1e-6)
+local stn = require "stiction"
+local worse = require "worse"
+
 local solve_error = {}
 
 --- Residual of the contacts in a certificate [m/s]: the lesser of the natural maps of Coulomb's problem and of the regularised convex one,
@@ -29,6 +31,22 @@ function mt.__index:add(certificate)
   local momentum, law = certificate.momentum or 0, solve_error.law(certificate)
   self.momentum = momentum <= self.momentum and self.momentum or momentum -- NaN stays
   self.law = law <= self.law and self.law or law
+end
+
+--- Checks that neither is larger than `limit`, which is relative for the momentum and in m/s for the law.
+function mt.__index:check(limit)
+  stn.check("momentum error", { value = self.momentum, limit = limit, unit = "1" })
+  stn.check("impulses obey the contact law, off by", { value = self.law, limit = limit, unit = "m/s" })
+end
+
+--- Lets a world run, with nothing to do between its steps. Returns their largest errors, and the deepest overlap [m].
+function solve_error.run(world, seconds)
+  local worst, overlap = solve_error.worst(), 0
+  for step in world:run { seconds = seconds } do
+    overlap = worse(overlap, step.overlap_m)
+    worst:add(step.certificate)
+  end
+  return worst, overlap
 end
 
 return solve_error

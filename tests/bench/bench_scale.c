@@ -272,15 +272,14 @@ static void print_exponents(void) {
 
 static void measure_threads(const scene_plan *plan, const contestant *c, board *b, double left_s) {
     const bool whole = wait_for(THREADS, plan, c, b, fmin(patience(2.0 * RUN_SECONDS), left_s));
-    const double ratio = whole ? b->turn[0] / b->turn[1] : (double)NAN;
-    printf("  %-20s %-24s %5d %9.0f %9.0f %6.2f  %s\n", plan->name, c->name, (int)b->made,
-           whole ? b->turn[0] : (double)NAN, whole ? b->turn[1] : (double)NAN, ratio,
+    const double one = whole ? b->turn[0] : (double)NAN, two = whole ? b->turn[1] : (double)NAN;
+    printf("  %-20s %-24s %5d %9.0f %9.0f %6.2f  %s\n", plan->name, c->name, (int)b->made, one, two, one / two,
            !whole     ? "cut"
            : b->equal ? "equal"
                       : "DIFFERENT");
     fflush(stdout);
-    bench_row("threads", plan->name, c->name, "", "us", whole ? b->turn[0] : (double)NAN);
-    bench_row("threads", plan->name, c->name, "two", "us", whole ? b->turn[1] : (double)NAN);
+    bench_row("threads", plan->name, c->name, "", "us", one);
+    bench_row("threads", plan->name, c->name, "two", "us", two);
     bench_row("threads", plan->name, c->name, "equal", "1", whole ? (double)b->equal : (double)NAN);
 }
 

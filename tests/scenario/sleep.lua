@@ -57,6 +57,15 @@ local function tower_woke(world, parts)
   assert(world:asleep(parts.other), "what has nothing to do with it woke")
 end
 
+-- The towers sleep, and a ball rolls beside them that began with `speed` [m/s].
+local function sleeping_towers_and_ball(speed)
+  local world, parts = towers()
+  local ball = world:sphere { name = "ball", radius = 0.05, mass = 1, xyz = { -1, 0, 0.05 }, velocity = { speed, 0, 0 } }
+  run(world, 1.0)
+  assert(all_asleep(world, parts) and not world:asleep(ball))
+  return world, parts, ball
+end
+
 local function all_woke(world, parts)
   run(world, 2e-3)
   assert(not world:asleep(parts[1]) and not world:asleep(parts[3]) and not world:asleep(parts.other), "not all woke")
@@ -84,10 +93,7 @@ stn.test("who sleeps stays where it is, to the last bit, and so do the contacts 
 end)
 
 stn.test("contacts of those that sleep are seen beside those of what moves", function()
-  local world, parts = towers()
-  local ball = world:sphere { name = "ball", radius = 0.05, mass = 1, xyz = { -1, 0, 0.05 }, velocity = { 0.5, 0, 0 } }
-  run(world, 1.0)
-  assert(all_asleep(world, parts) and not world:asleep(ball))
+  local world, parts, ball = sleeping_towers_and_ball(0.5)
   local step = run(world, 2e-3)
   stn.near(step.contact_count, 4 * 4 + 1, 0, "contacts")
   stn.near(#world:contacts(), 17, 0, "contacts that are listed")
@@ -446,10 +452,7 @@ stn.test("a clone that was made behind q that was set goes on like its world, wi
 end)
 
 stn.test("restored while it sleeps, observers see the same contacts and forces", function()
-  local world, parts = towers()
-  local ball = world:sphere { name = "ball", radius = 0.05, mass = 1, xyz = { -1, 0, 0.05 }, velocity = { 0.2, 0, 0 } }
-  run(world, 1.0)
-  assert(all_asleep(world, parts) and not world:asleep(ball))
+  local world = sleeping_towers_and_ball(0.2)
   local copy = world:clone()
   world:step()
   copy:step()

@@ -13,11 +13,9 @@ typedef enum stn_output_kind {
     /// Always beside its path, under a name of this process; takes its place when it is whole. Only for regular files.
     STN_OUTPUT_WHOLE,
     /// What is followed while it grows, and of use when the process is killed. Where no file is yet, or an empty one,
-    /// at
-    /// its path itself; else beside it, "out.html" as "out.part.html", which takes its place in the end and is left by
-    /// a
-    /// process that is killed. A device, a pipe or /dev/stdout is written as it is. No second output gets the same file
-    /// until it is closed or the process has ended, under whatever name and in whatever process.
+    /// at its path itself; else beside it, "out.html" as "out.part.html", which takes its place in the end and is left
+    /// by a process that is killed. A device, a pipe or /dev/stdout is written as it is. No second output gets the same
+    /// file until it is closed or the process has ended, under whatever name and in whatever process.
     STN_OUTPUT_STREAM,
 } stn_output_kind;
 
@@ -31,7 +29,7 @@ typedef enum stn_output_end {
 /// Bytes of a path with its end.
 enum { STN_OUTPUT_PATH = 4096 }; // what the system takes
 
-/// A file on its way. Write to the descriptor; the rest is the library's.
+/// A file on its way. Write with stn_output_append or to the descriptor; the rest is the library's.
 typedef struct stn_output {
     int descriptor;               // of what is written
     stn_output_kind kind;         // how it comes to be
@@ -43,6 +41,10 @@ typedef struct stn_output {
 
 /// Opens it. STN_ERR_FILE names path and reason; then there is nothing to close. For [setup]
 STN_API stn_status stn_output_open(const char *path, stn_output_kind kind, stn_output *output, stn_error *err);
+/// Writes all of `bytes` behind what it holds. STN_ERR_FILE names `path`, the reason and stn_output_remains; the file
+/// is cut back to what it was, where it can be cut: devices and pipes cannot.
+STN_API stn_status stn_output_append(stn_output *output, const char *path, const void *bytes, size_t size,
+                                     stn_error *err);
 /// Ends it and closes the descriptor. STN_ERR_FILE, only with STN_OUTPUT_KEEP: what was there stays, and so does a
 /// stream beside it.
 STN_API stn_status stn_output_close(stn_output *output, stn_output_end end, stn_error *err);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One header line with names and units, one row a step. Every parameter in force is written beside it, in
 // <file>.parameters; what is asked for of soft bodies, in files of their own (soft_rows.h).
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +70,6 @@ static void release(csv_recording *r) {
     free(r);
 }
 
-static stn_status failed(const char *path, stn_error *err) {
-    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-}
-
 /// Beside a table that is a file of its own; it takes its place together with that.
 static stn_status write_parameters(csv_recording *r, const stn_record_header *header, stn_error *err) {
     struct stat what;
@@ -89,10 +84,7 @@ static stn_status write_parameters(csv_recording *r, const stn_record_header *he
     snprintf(path, size, "%s.parameters", header->path);
     stn_status status = stn_output_open(path, STN_OUTPUT_STREAM, &r->parameters, err);
     if (status == STN_OK) {
-        const size_t length = strlen(header->parameters);
-        if (!table_write(r->parameters.descriptor, header->parameters, length)) {
-            status = failed(path, err);
-        }
+        status = stn_output_append(&r->parameters, path, header->parameters, strlen(header->parameters), err);
     }
     free(path);
     return status;

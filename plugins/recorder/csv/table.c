@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "table.h"
 
@@ -24,18 +22,6 @@ stn_status table_open(table *t, const char *path, int32_t digits, stn_error *err
     return status;
 }
 
-bool table_write(int descriptor, const char *text, size_t size) {
-    while (size > 0) {
-        const ssize_t written = write(descriptor, text, size);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        text += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 stn_status table_flush(table *t, stn_error *err) {
     const size_t size = t->used;
     t->used = 0;
@@ -43,36 +29,20 @@ stn_status table_flush(table *t, stn_error *err) {
         t->lost = false;
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", t->path);
     }
-    if (!table_write(t->output.descriptor, t->text, size)) { // what was written of a row that did not fit is dropped
-        char remains[STN_OUTPUT_PATH + 80];
-        stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", t->path, strerror(errno),
-                                     stn_output_remains(&t->output, remains, sizeof remains));
-        if (ftruncate(t->output.descriptor, t->whole) == 0) { // a device cannot be cut
-            lseek(t->output.descriptor, t->whole, SEEK_SET);
-        }
-        return status;
-    }
-    t->whole += (off_t)size;
-    return STN_OK;
-}
-
-static stn_status failed(const table *t, stn_error *err) {
-    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", t->path, strerror(errno));
+    return stn_output_append(&t->output, t->path, t->text, size, err);
 }
 
 stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err) {
     if (t->text == NULL) {
         return STN_OK;
     }
-    const bool bad = !table_write(t->output.descriptor, t->text, t->used); // a head that no row followed
-    stn_status status = bad && !said ? failed(t, err) : STN_OK;
-    said = said || status != STN_OK;
-    end = bad && end == STN_OUTPUT_KEEP ? STN_OUTPUT_LEAVE : end;
-    stn_status closed = stn_output_close(&t->output, end, said ? NULL : err);
+    const stn_status flushed = table_flush(t, said ? NULL : err); // a head that no row followed
+    end = flushed != STN_OK && end == STN_OUTPUT_KEEP ? STN_OUTPUT_LEAVE : end;
+    const stn_status closed = stn_output_close(&t->output, end, said || flushed != STN_OK ? NULL : err);
     free(t->text);
     free(t->path);
     *t = (table){0};
-    return status != STN_OK || said ? status : closed;
+    return said ? STN_OK : flushed != STN_OK ? flushed : closed;
 }
 
 // ----------------------------------------------------------------------------------------------------------- fields

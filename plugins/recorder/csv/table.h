@@ -5,8 +5,6 @@
 #ifndef RECORDER_CSV_TABLE_H
 #define RECORDER_CSV_TABLE_H
 
-#include <sys/types.h>
-
 #include <stiction/plugin.h>
 
 typedef struct table {
@@ -15,7 +13,6 @@ typedef struct table {
     bool lost; // memory for a row was missing: the next flush says so
     stn_output output;
     char *path;
-    off_t whole;    // bytes when it was flushed last
     int32_t digits; // significant ones, at most
 } table;
 
@@ -26,9 +23,6 @@ stn_status table_open(table *t, const char *path, int32_t digits, stn_error *err
 stn_status table_flush(table *t, stn_error *err);
 /// `said`: a failure was reported, no other is. A table that was not opened is left alone.
 stn_status table_close(table *t, stn_output_end end, bool said, stn_error *err);
-
-/// All of a text to a descriptor; false: errno says why.
-bool table_write(int descriptor, const char *text, size_t size);
 
 /// Text as it is.
 void table_put(table *t, const char *text);

@@ -22,7 +22,6 @@ typedef struct page {
     stn_context *context;
     char *path;
     stn_output output;
-    off_t whole; // bytes of whole blocks
     z_stream stream;
     bool deflating;
     bytes packed, line;

@@ -2,11 +2,8 @@
 // The page: the viewer, then blocks of one line each. A block goes into the file with one write, so that a process that
 // is killed leaves whole blocks.
 #define _GNU_SOURCE // memmem
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <unistd.h>
 
 #include "html.h"
 
@@ -22,30 +19,6 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 extern const char recorder_html_head[], recorder_html_head_end[];
-
-/// Writes all, or leaves the file as it was.
-static stn_status write_whole(page *p, const void *data, size_t count, stn_error *err) {
-    const char *from = data;
-    size_t done = 0;
-    while (done < count) {
-        ssize_t written = write(p->output.descriptor, from + done, count - done);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            int code = written < 0 ? errno : ENOSPC;
-            if (ftruncate(p->output.descriptor, p->whole) == 0) { // a device cannot be cut
-                lseek(p->output.descriptor, p->whole, SEEK_SET);
-            }
-            char remains[STN_OUTPUT_PATH + 80];
-            return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", p->path, strerror(code),
-                            stn_output_remains(&p->output, remains, sizeof remains));
-        }
-        done += (size_t)written;
-    }
-    p->whole += (off_t)count;
-    return STN_OK;
-}
 
 static voidpf allocate_zlib(voidpf context, uInt count, uInt size) {
     return stn_allocate(context, count, size);
@@ -82,7 +55,7 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
         status = stn_output_open(path, STN_OUTPUT_STREAM, &p->output, err);
     }
     if (status == STN_OK) {
-        status = write_whole(p, recorder_html_head, head_size, err);
+        status = stn_output_append(&p->output, p->path, recorder_html_head, head_size, err);
     }
     if (status < 0) {
         if (p->output.descriptor >= 0) {
@@ -136,7 +109,7 @@ stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error
     if (p->line.failed) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);
     }
-    return write_whole(p, p->line.data, p->line.count, err);
+    return stn_output_append(&p->output, p->path, p->line.data, p->line.count, err);
 }
 
 stn_status page_close(page *p, stn_output_end end, stn_error *err) {

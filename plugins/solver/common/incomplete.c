@@ -7,7 +7,7 @@
 #include "common/vectors.h"
 
 // Measured on H of heaps of 10,000 bodies: level 3 keeps 4.7 blocks a body where a whole factor has 11, and a direction
-// to 1e-2 takes 3 to 4 iterations; with level 2 that are 4 to 5, with level 4 they are 3 and the factor takes an eighth
+// to 1e-2 takes 3 to 4 iterations; with level 2 it takes 4 to 5, with level 4 it takes 3 and the factor takes an eighth
 // longer. Without the shift up to 4 pivot blocks are replaced, and a direction to 1e-5 then takes 53 iterations in
 // place of 10; ten times the shift doubles the iterations.
 enum { LEVEL = 3 };
@@ -365,7 +365,6 @@ STN_KERNEL_INLINE void load_pivot(const incomplete *f, const stn_block_matrix *m
 STN_KERNEL bool incomplete_factor(incomplete *f, const stn_block_matrix *matrix) {
     float *product = f->work + f->start[f->n]; // S^-1 U_x; before that what invert works in
     const int32_t *target = f->target;
-    f->replaced = 0;
     for (int32_t k = 0; k < f->n; k++) {
         load_pivot(f, matrix, k);
         for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
@@ -377,7 +376,6 @@ STN_KERNEL bool incomplete_factor(incomplete *f, const stn_block_matrix *matrix)
         float *S = f->values + f->offset[first];
         if (l == 6 ? !invert(true, 6, 8, S, product) : !invert(false, l, ld, S, product)) {
             load_pivot(f, matrix, k);
-            f->replaced++;
             if (!invert(false, l, ld, S, product)) {
                 return false;
             }

@@ -32,7 +32,6 @@ typedef struct incomplete {
     bool sixes;           // all blocks are of size 6, as of bodies
     float *work;          // (start[n] + largest^2)
     double complete_work; // multiplications of a whole factorisation in the same order
-    int32_t replaced;     // pivot blocks of the last factorisation that were
 } incomplete;
 
 /// What a whole factorisation would take (complete_work) and the order; all in `arena`. False: out of memory.

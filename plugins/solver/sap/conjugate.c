@@ -22,7 +22,7 @@ STN_KERNEL static double dot(int64_t n, const double *x, const double *y) {
     return ((sum[0] + sum[2]) + (sum[1] + sum[3])) + rest;
 }
 
-/// x += a p, r -= a q. Returns |D r|^2.
+/// x += a p, r -= a q, scaled = D r. Returns |D r|^2.
 STN_KERNEL static double advance(int64_t n, double a, const double *p, const double *q, const double *D,
                                  double *restrict x, double *restrict r, double *restrict scaled) {
     for (int64_t i = 0; i < n; i++) {
@@ -33,6 +33,7 @@ STN_KERNEL static double advance(int64_t n, double a, const double *p, const dou
     return dot(n, scaled, scaled);
 }
 
+/// p = z + b p.
 STN_KERNEL static void turn(int64_t n, double b, const double *z, double *restrict p) {
     for (int64_t i = 0; i < n; i++) {
         p[i] = z[i] + b * p[i];
@@ -61,14 +62,15 @@ stn_status sap_conjugate(sap_system *s, double *x, bool *done, stn_error *err) {
     (void)frexp(sqrt(size), &exponent);
     const double scale = ldexp(1.0, -exponent), allowed = s->reduction * s->reduction * size * scale * scale;
     memset(y, 0, (size_t)n * sizeof *y);
+    memset(p, 0, (size_t)n * sizeof *p);
     for (int64_t i = 0; i < n; i++) { // |D r| is about 1: in any units within the range of single numbers
         r[i] = scale * x[i];
     }
-    double before = INFINITY, left = INFINITY;
+    double before = INFINITY, left = INFINITY; // before: of r.z, so that the first direction is z
     for (int32_t k = 0; k < MOST && left > allowed; k++) {
         incomplete_solve(preconditioner, r, z);
         const double now = dot(n, r, z);
-        turn(n, k == 0 ? 0.0 : now / before, z, k == 0 ? memset(p, 0, (size_t)n * sizeof *p) : p);
+        turn(n, now / before, z, p);
         incomplete_times(preconditioner, &s->H.matrix, p, q);
         const double curvature = dot(n, p, q);
         if (!(now > 0.0) || !(curvature > 0.0)) {

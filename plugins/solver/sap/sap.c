@@ -25,8 +25,8 @@ static const stn_param params[] = {
         "the potential, as published"),
     STN_PARAM_CHOICE(sap_config, factorization, factorizations, AUGMENTED_AUTO,
                      "of the Hessian; auto: the chosen factor plugin, else dense up to 40 dofs or one tree, else "
-                     "block, or iterative "
-                     "where that takes less time; iterative: an incomplete factor and conjugate gradients"),
+                     "block, or iterative where that takes less time; iterative: an incomplete factor and conjugate "
+                     "gradients"),
 };
 
 typedef struct residual {

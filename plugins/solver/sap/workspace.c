@@ -15,7 +15,7 @@ typedef struct array {
     int64_t n;
 } array;
 
-STN_KERNEL_INLINE void zero8(double *x) { // no call
+STN_KERNEL_INLINE void zero8(double *x) { // where memset would be a call
     *(v4u *)x = *(v4u *)(x + 4) = (v4){0.0};
 }
 

@@ -4,8 +4,10 @@
 #include "stn_test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -200,6 +202,45 @@ static void a_descriptor_of_the_process_is_written_behind_what_it_holds(void **s
     assert_int_equal(count_files(), 2);
 }
 
+/// Appends a text that fits in a file of 16 bytes, and then one that does not.
+static void append_too_much(stn_output *o) {
+    stn_error err;
+    struct rlimit old;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){16, old.rlim_max});
+    const stn_status first = stn_output_append(o, "told.csv", "one, ", 5, &err);
+    const stn_status second = stn_output_append(o, "told.csv", "two, three, four", 16, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(first, STN_OK);
+    assert_int_equal(second, STN_ERR_FILE);
+    assert_non_null(strstr(err.text, "told.csv: cannot be written: File too large"));
+    assert_ok(stn_output_append(o, "told.csv", "five", 4, &err), err);
+}
+
+static void what_does_not_fit_is_cut_off_again(void **state) {
+    (void)state;
+    stn_output o = opened("new.csv", STN_OUTPUT_STREAM, "");
+    append_too_much(&o);
+    close_it(&o, STN_OUTPUT_KEEP);
+    assert_holds("new.csv", "one, five");
+    char path[64];
+    make("x.csv", "before ");
+    int own = open("x.csv", O_WRONLY | O_APPEND); // what it held is not cut off
+    snprintf(path, sizeof path, "/proc/self/fd/%d", own);
+    o = opened(path, STN_OUTPUT_STREAM, "");
+    append_too_much(&o);
+    close_it(&o, STN_OUTPUT_KEEP);
+    close(own);
+    assert_holds("x.csv", "before one, five");
+    stn_error err;
+    assert_ok(stn_output_open("/dev/full", STN_OUTPUT_STREAM, &o, &err), err);
+    assert_int_equal(stn_output_append(&o, "/dev/full", "one", 3, &err), STN_ERR_FILE);
+    assert_non_null(strstr(err.text, "No space left on device"));
+    close_it(&o, STN_OUTPUT_DROP);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_stream_without_a_file_before_it_grows_at_its_path, set_up, tear_down),
@@ -208,6 +249,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(links_and_permissions_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_streams_do_not_share_a_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(devices_and_pipes_are_written_as_they_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_does_not_fit_is_cut_off_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_descriptor_of_the_process_is_written_behind_what_it_holds, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
