@@ -83,9 +83,6 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & ~supported) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports = 0x%x names something unknown", ops->supports);
     }
-    if (stn_solver_takes_singular(ops) && (ops->needs & STN_NEEDS_INVERSE) != 0) {
-        return stn_fail(err, STN_ERR_PLUGIN, "supports a singular A and needs its inverse");
-    }
     if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & STN_SUPPORTS_UNFACTORED_A) != 0 &&
         (ops->needs & (STN_NEEDS_INVERSE | STN_NEEDS_DELASSUS)) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports an unfactored A and needs its inverse");

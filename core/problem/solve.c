@@ -254,6 +254,8 @@ stn_status stn_problem_solver_create_sized(stn_context *context, const stn_probl
         s->law = s->regularizer = stn_law_of(law);
     } else if (stn_solver_may_have_law(&s->ops) && law != NULL) {
         s->regularizer = stn_law_of(law);
+    }
+    if ((s->ops.needs & STN_REGULARIZED_BY_LAW) != 0 && law != NULL) {
         if (s->regularizer.adhesive) {
             status = stn_fail(err, STN_ERR_UNSUPPORTED,
                               "law %s pulls, and solver %s keeps impulses in cones that do not: take solver sap",

@@ -27,11 +27,11 @@ typedef enum stn_yield { STN_YIELDS_VELOCITY = 1, STN_YIELDS_IMPULSE = 2, STN_YI
 enum {
     STN_NEEDS_DELASSUS = 1u << 0, // control.inverse and control.delassus are made for it, where A is regular
     STN_NEEDS_LAW = 1u << 1,      // control.law is there, and is evaluated
-    /// R and v_hat of contacts are those of the chosen law, which must have `regularize`; it is not evaluated. For
-    /// convex solvers of impulses: rigid contacts may have no solution. Without a law, and in the local form, they are
-    /// the physical ones.
+    /// R and v_hat of contacts are those of the chosen law, which must have `regularize` and not pull; without
+    /// STN_NEEDS_LAW it is not evaluated. For convex solvers of impulses: rigid contacts may have no solution. Without
+    /// a law, and in the local form, they are the physical ones.
     STN_REGULARIZED_BY_LAW = 1u << 2,
-    STN_NEEDS_INVERSE = 1u << 3, // control.inverse is made for it
+    STN_NEEDS_INVERSE = 1u << 3, // control.inverse is made for it, where A is regular
     /// It leaves solution.v_position beside v, and worlds take only integrators that move q by it ("v_position" among
     /// their capabilities).
     STN_NEEDS_V_POSITION = 1u << 4,

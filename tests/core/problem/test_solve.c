@@ -221,7 +221,8 @@ static void a_tree_with_singular_A_is_for_solvers_that_say_so(void **state) {
             assert_non_null(strstr(b.err.text, text));
             assert_non_null(strstr(b.err.text, "A of tree 3 (source 103) is singular at dof 0"));
             assert_non_null(
-                strstr(b.err.text, "admm, admm_ncp, admm_split, admm_split_ncp, ipm, lemke, newton_ncp, qp, sap"));
+                strstr(b.err.text,
+                       "admm, admm_ncp, admm_split, admm_split_ncp, auto_convex, ipm, lemke, newton_ncp, qp, sap"));
         } else {
             assert_ok(status, b.err);
         }

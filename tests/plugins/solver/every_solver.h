@@ -37,6 +37,7 @@ static const solver_way every_way[] = {
     {"qp", "method", "interior_point", NULL},
     {"newton_ncp", NULL, NULL, NULL},
     {"auto", NULL, NULL, NULL},
+    {"auto_convex", NULL, NULL, "sap"},
     {"cond", NULL, NULL, NULL},
     {"cond", "acceleration", "chebyshev", NULL},
     {"cond", "step_size", "barzilai_borwein", NULL},

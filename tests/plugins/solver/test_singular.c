@@ -151,7 +151,7 @@ static bool over_impulses(const char *id) {
 }
 
 static bool takes_singular(const char *id) {
-    static const char *const ids[] = {"sap", "qp", "admm_split", "admm_split_ncp", "ipm"};
+    static const char *const ids[] = {"sap", "auto_convex", "qp", "admm_split", "admm_split_ncp", "ipm"};
     return over_impulses(id) || is_among(id, ids, STN_COUNT(ids));
 }
 
