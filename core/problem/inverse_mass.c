@@ -57,7 +57,7 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
         const int32_t *dofs = inverse_half_dofs(n, X);
         ltl_kernels_choose()->pair_add(dofs[n], dofs, X, X, W);
         if (keeps) {
-            m->kept[2 * (size_t)c + (size_t)side] = (kept_half){J->values, X};
+            m->kept[2 * (size_t)c + (size_t)side] = (kept_half){kept_half_key(J), X};
         }
     } else if (body != NULL && lanes) {
         body->half(factor, J->values, X);
