@@ -44,9 +44,9 @@ static int32_t factor(const articulated_parts *f, const double *inertia, const d
                       double singular) {
     const int32_t n = f->n;
     int32_t bad = -1;
-    memcpy(f->block, inertia, (size_t)BLOCK * (size_t)n * sizeof *inertia);
+    memset(f->inverse, 0, (size_t)n * sizeof *f->inverse); // until its turn: 0 where block does not hold a sum yet
     for (int32_t j = n - 1; j >= 0; j--) {
-        double *I = f->block + BLOCK * j;
+        const double *I = (f->inverse[j] != 0.0 ? f->block : inertia) + BLOCK * j;
         const double *S = f->S + WIDE * j;
         const wide F = apply(I, S);
         const double D = dot(F, read_wide(S)) + extra[j], inverse = 1.0 / D;
@@ -59,13 +59,16 @@ static int32_t factor(const articulated_parts *f, const double *inertia, const d
         if (f->parent[j] < 0) {
             continue;
         }
-        double own[WIDE], *above = f->block + BLOCK * f->parent[j];
+        const int32_t up = f->parent[j];
+        double own[WIDE], *above = f->block + BLOCK * up;
+        const double *before = f->inverse[up] != 0.0 ? above : inertia + BLOCK * up;
         write_wide(own, F);
         UNROLL
         for (int32_t k = 0; k < 6; k++) {
             const wide rest = add_scaled(read_wide(I + WIDE * k), -own[k] * inverse, F);
-            write_wide(above + WIDE * k, add_scaled(read_wide(above + WIDE * k), 1.0, rest));
+            write_wide(above + WIDE * k, add_scaled(read_wide(before + WIDE * k), 1.0, rest));
         }
+        f->inverse[up] = 1.0;
     }
     return bad;
 }
@@ -238,6 +241,19 @@ static void times(const articulated_parts *f, const double *inertia, const doubl
     gather(f, y);
 }
 
+static void mass(const double *G, const double *E, double *sum) {
+    UNROLL
+    for (int32_t r = 0; r < 3; r++) {
+        const wide y = apply(G, E + WIDE * r);
+        UNROLL
+        for (int32_t c = 0; c <= r; c++) {
+            const double own = dot(y, read_wide(E + WIDE * c));
+            sum[3 * r + c] += own;
+            sum[3 * c + r] += c < r ? own : 0.0;
+        }
+    }
+}
+
 /// Row j up to the diagonal is S . C(j) S_j on the way to the root, C(j) the sum of the inertias at j or beyond.
 static void expand(const articulated_parts *f, const double *inertia, const double *extra, double *a) {
     const size_t n = (size_t)f->n;
@@ -258,5 +274,5 @@ static void expand(const articulated_parts *f, const double *inertia, const doub
 }
 
 const articulated_kernels KERNEL_NAME(articulated_kernels) = {
-    factor, forward, backward, half, rows, half_of_rows, response, times, velocities, gather, expand,
+    factor, forward, backward, half, rows, half_of_rows, response, times, velocities, gather, mass, expand,
 };
