@@ -20,12 +20,54 @@ static void articulated_masses(const kinematics_object *k, int32_t tree, stn_mat
         const inertia *I = &k->inertia[b];
         const double *h = I->moment, m = h[3];
         const double block[48] = {
-            I->turning[0][0], I->turning[1][0], I->turning[2][0], 0.0, -h[2], h[1], 0.0, 0.0, //
-            I->turning[0][1], I->turning[1][1], I->turning[2][1], h[2], 0.0, -h[0], 0.0, 0.0, //
-            I->turning[0][2], I->turning[1][2], I->turning[2][2], -h[1], h[0], 0.0, 0.0, 0.0, //
-            0.0, h[2], -h[1], m, 0.0, 0.0, 0.0, 0.0,                                          //
-            -h[2], 0.0, h[0], 0.0, m, 0.0, 0.0, 0.0,                                          //
-            h[1], -h[0], 0.0, 0.0, 0.0, m, 0.0, 0.0,
+            I->turning[0][0],
+            I->turning[1][0],
+            I->turning[2][0],
+            0.0,
+            -h[2],
+            h[1],
+            0.0,
+            0.0, //
+            I->turning[0][1],
+            I->turning[1][1],
+            I->turning[2][1],
+            h[2],
+            0.0,
+            -h[0],
+            0.0,
+            0.0, //
+            I->turning[0][2],
+            I->turning[1][2],
+            I->turning[2][2],
+            -h[1],
+            h[0],
+            0.0,
+            0.0,
+            0.0, //
+            0.0,
+            h[2],
+            -h[1],
+            m,
+            0.0,
+            0.0,
+            0.0,
+            0.0, //
+            -h[2],
+            0.0,
+            h[0],
+            0.0,
+            m,
+            0.0,
+            0.0,
+            0.0, //
+            h[1],
+            -h[0],
+            0.0,
+            0.0,
+            0.0,
+            m,
+            0.0,
+            0.0,
         };
         memcpy(out, block, sizeof block);
     }

@@ -237,8 +237,8 @@ static stn_status check_articulated(stn_context *context, const char *label, con
             const double mirror = i < 6 && j < 6 ? I[8 * j + i] : i < 7 && j >= 6 ? 0.0 : x;
             const double size = i < 6 && j < 6 ? sqrt(fabs(I[9 * i] * I[9 * j])) : 0.0;
             if (!(fabs(x - mirror) <= symmetry_tolerance * size)) {
-                return stn_fail(err, STN_ERR_ARGUMENT, "%s: inertia or motion of dof %d: %g where %g is asked for", label,
-                                k, x, mirror);
+                return stn_fail(err, STN_ERR_ARGUMENT, "%s: inertia or motion of dof %d: %g where %g is asked for",
+                                label, k, x, mirror);
             }
         }
     }
@@ -405,8 +405,9 @@ static stn_status check_wrench(const named_constraint *named, int32_t side, stn_
                         tree->motion == NULL ? "tells no motion" : "has no such dof");
     }
     if (jacobian_is_wrench(J) && (c->rows != 3 || tree->A.form != STN_MATRIX_ARTICULATED)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d] has no values: a wrench of 3 rows does without where A is articulated",
-                        named->who, side);
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%s: J[%d] has no values: a wrench of 3 rows does without where A is articulated", named->who,
+                        side);
     }
     for (int32_t r = 0; r < c->rows && jacobian_is_wrench(J); r++) {
         stn_status status = check_finite(named->who, J->wrench + 8 * (size_t)r, 8, err);

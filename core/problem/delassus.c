@@ -259,8 +259,8 @@ static void add_full_tree(const builder *b, int32_t tree, double *Y) {
             const stn_constraint *d = &p->constraints[j->constraint];
             double *W = block_at(b, &e, j->constraint);
             for (int32_t r = 0; r < c->rows; r++) {
-                jacobian_mul_add(&p->trees[tree], stn_constraint_block(d, j->side), d->rows,
-                                 Y + (size_t)r * (size_t)n, W + r * d->rows);
+                jacobian_mul_add(&p->trees[tree], stn_constraint_block(d, j->side), d->rows, Y + (size_t)r * (size_t)n,
+                                 W + r * d->rows);
             }
         }
     }

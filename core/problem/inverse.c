@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^-1 tree by tree: A_t = L L^T where A_t is dense, L^T L where its zeros show branches, articulated inertias where it
-// is articulated, 1/a_ii where it is diagonal, a sparse factor where it is nodal. A tree counts as singular when a pivot of its factor falls below `least` of the
-// diagonal entry that it started from (round-off alone leaves about 1e-16 n); an indefinite A is told from a singular
-// one by the factor of A + 1e-10 diag(A) + 1e-13 max|A|, which exists unless A is indefinite beyond round-off.
+// is articulated, 1/a_ii where it is diagonal, a sparse factor where it is nodal. A tree counts as singular when a
+// pivot of its factor falls below `least` of the diagonal entry that it started from (round-off alone leaves about
+// 1e-16 n); an indefinite A is told from a singular one by the factor of A + 1e-10 diag(A) + 1e-13 max|A|, which exists
+// unless A is indefinite beyond round-off.
 #include "problem/inverse.h"
 
 #include <math.h>
@@ -112,8 +113,8 @@ static size_t values_needed(const stn_matrix *a) {
     const size_t n = (size_t)a->n, least = 3 * n;  // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
     const size_t branches = STN_LTL_VALUES(n) + n; // n doubles hold the 2 n integers of the shape
     const size_t bodies = STN_ARTICULATED_VALUES(n) + n;
-    return a->form == STN_MATRIX_DENSE                       ? branches
-           : a->form == STN_MATRIX_ARTICULATED               ? (branches > bodies ? branches : bodies) // dense where singular
+    return a->form == STN_MATRIX_DENSE         ? branches
+           : a->form == STN_MATRIX_ARTICULATED ? (branches > bodies ? branches : bodies) // dense where singular
            : a->form == STN_MATRIX_NODAL && a->node_size > 3 ? n * (size_t)a->node_size
                                                              : least;
 }

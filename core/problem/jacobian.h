@@ -72,8 +72,8 @@ static inline bool jacobian_is_wrench(const stn_jacobian *J) {
 }
 
 /// y (3) += J x of such a block.
-static inline void jacobian_wrench_mul_add(const stn_problem_tree *tree, const stn_jacobian *J, const double *restrict x,
-                                           double *restrict y) {
+static inline void jacobian_wrench_mul_add(const stn_problem_tree *tree, const stn_jacobian *J,
+                                           const double *restrict x, double *restrict y) {
     double V[8] = {0.0};
     for (int32_t j = J->tip; j >= 0; j = tree->parent[j]) {
         const double *S = tree->motion + 8 * (size_t)j;

@@ -76,8 +76,8 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
 
 /// The Jacobian of a contact of one body of a tree whose motion is told, by its wrench; with values unless A is
 /// articulated. False: out of memory.
-static bool put_wrench(const assembly *a, const stn_kinematics *k, int32_t body, double sign, const stn_contact *contact,
-                       const stn_constraint *c, stn_jacobian *J) {
+static bool put_wrench(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
+                       const stn_contact *contact, const stn_constraint *c, stn_jacobian *J) {
     const stn_problem_tree *tree = &a->frame->problem.trees[J->tree];
     double *wrench = STN_ARENA(a->frame->arena, 24, double);
     J->wrench = wrench;

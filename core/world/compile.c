@@ -12,8 +12,8 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
 }
 
-/// M, A, K and D. M and A are dense per articulated tree, or of the articulated form where it is large; of clouds of nodes M is diagonal, or nodal where elements
-/// have mass between nodes or nodes are frames, and A nodal.
+/// M, A, K and D. M and A are dense per articulated tree, or of the articulated form where it is large; of clouds of
+/// nodes M is diagonal, or nodal where elements have mass between nodes or nodes are frames, and A nodal.
 static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
     stn_context *context = world->services.context;

@@ -13,8 +13,7 @@ static void form_mass(const step_setup *setup, step_frame *frame, int32_t t) {
     stn_articulated *bodies = &frame->bodies[t];
     if (bodies->n > 0) {
         const bool known = stn_plugin_says(setup->plugin[STN_KIND_INTEGRATOR], "articulated");
-        const bool coupled =
-            frame->forces.K[t].form == STN_MATRIX_DENSE || frame->forces.D[t].form == STN_MATRIX_DENSE;
+        const bool coupled = frame->forces.K[t].form == STN_MATRIX_DENSE || frame->forces.D[t].form == STN_MATRIX_DENSE;
         frame->M[t].form = frame->A[t].form = known && !coupled ? STN_MATRIX_ARTICULATED : STN_MATRIX_DENSE;
         stn_tree_motion(frame->kinematics, t, (double *)(uintptr_t)bodies->motion);
     }

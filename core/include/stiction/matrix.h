@@ -9,10 +9,10 @@ STN_BEGIN_C
 
 /// How a matrix is stored, from the least room to the most.
 typedef enum stn_matrix_form {
-    STN_MATRIX_ZERO,     // no values
-    STN_MATRIX_DIAGONAL, // n values
-    STN_MATRIX_DENSE,    // n x n values, row-major, both triangles
-    STN_MATRIX_NODAL,    // node_size x node_size blocks on a fixed pattern over nodes, both triangles
+    STN_MATRIX_ZERO,        // no values
+    STN_MATRIX_DIAGONAL,    // n values
+    STN_MATRIX_DENSE,       // n x n values, row-major, both triangles
+    STN_MATRIX_NODAL,       // node_size x node_size blocks on a fixed pattern over nodes, both triangles
     STN_MATRIX_ARTICULATED, // of a large articulated tree: 50 n values, by the inertias of its bodies
 } stn_matrix_form;
 
@@ -24,16 +24,16 @@ typedef enum stn_matrix_form {
 /// (row_start[i] + r), row-major, its column node column[row_start[i] + r]; columns ascend within a row; the diagonal
 /// block is always in the pattern.
 /// Articulated: the matrix of stn_articulated (factor.h). values hold the inertias (n x 6 x 8), what is added to the
-/// diagonal (n), and the whole diagonal (n), which follows from both. Products with it use the room of `bodies`, so that
-/// two threads must not make them at the same time. stn_matrix_expand makes it dense.
+/// diagonal (n), and the whole diagonal (n), which follows from both. Products with it use the room of `bodies`, so
+/// that two threads must not make them at the same time. stn_matrix_expand makes it dense.
 typedef struct stn_matrix {
-    int32_t n;                // rows
-    stn_matrix_form form;     // says what values holds
-    double *values;           // (stn_matrix_value_count)
-    int32_t node_count;       // nodal only
-    int32_t node_size;        // nodal only: rows of one node
-    const int32_t *row_start; // nodal only (node_count + 1)
-    const int32_t *column;    // nodal only (row_start[node_count])
+    int32_t n;                            // rows
+    stn_matrix_form form;                 // says what values holds
+    double *values;                       // (stn_matrix_value_count)
+    int32_t node_count;                   // nodal only
+    int32_t node_size;                    // nodal only: rows of one node
+    const int32_t *row_start;             // nodal only (node_count + 1)
+    const int32_t *column;                // nodal only (row_start[node_count])
     const struct stn_articulated *bodies; // articulated only: n, parents, motion, and room; not a factor
 } stn_matrix;
 

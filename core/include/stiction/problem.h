@@ -165,8 +165,8 @@ typedef struct stn_problem {
     double beta, sigma, stiction_tolerance;
 } stn_problem;
 
-/// out (rows x n, row-major) = a block of a constraint of `rows` rows, however it is stored, n dofs of its tree. Thread:
-/// [any].
+/// out (rows x n, row-major) = a block of a constraint of `rows` rows, however it is stored, n dofs of its tree.
+/// Thread: [any].
 STN_API void stn_jacobian_expand(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double *out);
 /// A shallow copy in which no A is articulated and every Jacobian block has values, for who does not know these forms:
 /// what differs lies in `arena`. False: out of memory. Thread: as stn_matrix_mul_add.

@@ -126,8 +126,8 @@ static int32_t count_blocks(const stn_problem *problem, const stn_jacobian *J) {
     return A->n == 0 ? 0 : A->form != STN_MATRIX_NODAL ? 1 : J->node_count > 0 ? J->node_count : A->node_count;
 }
 
-/// A side whose Jacobian is by nodes although A is not, or the other way, or a wrench: a copy in the form of A. Problems
-/// of files may have the former.
+/// A side whose Jacobian is by nodes although A is not, or the other way, or a wrench: a copy in the form of A.
+/// Problems of files may have the former.
 static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, placement *where) {
     const stn_matrix *A = &h->problem->trees[J->tree].A;
     const int32_t rows = h->problem->constraints[i].rows, first = h->tree_block[J->tree];
@@ -155,7 +155,8 @@ static bool has_wrench(const stn_problem *problem, const stn_constraint *c) {
     const stn_jacobian *J = &c->J[0];
     return stn_constraint_has_cone(c) && stn_constraint_block_count(c) == 1 && J->wrench != NULL &&
            problem->trees[J->tree].motion != NULL &&
-           (problem->trees[J->tree].A.form == STN_MATRIX_DENSE || problem->trees[J->tree].A.form == STN_MATRIX_ARTICULATED);
+           (problem->trees[J->tree].A.form == STN_MATRIX_DENSE ||
+            problem->trees[J->tree].A.form == STN_MATRIX_ARTICULATED);
 }
 
 /// Sorting key: rank 1 is the first block, rank 0 the second one, and wrenches before cones before lines. Below 3
