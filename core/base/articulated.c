@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices of trees by articulated inertias: where the parts of the storage begin.
+#include <string.h>
+
 #include <stiction/factor.h>
 
 #include "base/kernels.h"
@@ -8,7 +10,7 @@
 static articulated_parts parts_of(const stn_articulated *f) {
     enum { WIDE = ARTICULATED_WIDE };
     const size_t n = (size_t)f->n;
-    double *F = f->values, *work = F + WIDE * n, *block = work + WIDE * n, *inverse = block + 6 * WIDE * n;
+    double *F = f->values, *work = articulated_work(f), *block = work + WIDE * n, *inverse = block + 6 * WIDE * n;
     double *root = inverse + n;
     return (articulated_parts){f->n, f->parent, f->motion, F, inverse, root, block, work, root + n};
 }
@@ -35,10 +37,33 @@ const double *stn_articulated_response(const stn_articulated *f) {
     return p.block;
 }
 
-void stn_articulated_mul_add(const stn_articulated *matrix, const double *inertia, const double *extra, const double *x,
-                             double *y) {
-    const articulated_parts p = parts_of(matrix);
-    articulated_kernels_choose()->times(&p, inertia, extra, x, y);
+void articulated_times(const stn_matrix *a, double s, const double *x, const double *x0, double *y) {
+    const articulated_parts p = parts_of(a->bodies);
+    double *scaled = p.inverse; // the room of a factor that there is not
+    for (int32_t i = 0; i < p.n; i++) {
+        scaled[i] = s * (x0 != NULL ? x[i] - x0[i] : x[i]);
+    }
+    articulated_kernels_choose()->times(&p, a->values, articulated_extra(a), scaled, y);
+}
+
+void articulated_expand(const stn_matrix *a, double *out) {
+    const articulated_parts p = parts_of(a->bodies);
+    articulated_kernels_choose()->expand(&p, a->values, articulated_extra(a), out);
+}
+
+void articulated_velocities(const stn_articulated *bodies, const double *x) {
+    const articulated_parts p = parts_of(bodies);
+    articulated_kernels_choose()->velocities(&p, x);
+}
+
+void articulated_forces(const stn_articulated *bodies) {
+    const articulated_parts p = parts_of(bodies);
+    memset(p.work, 0, (size_t)ARTICULATED_WIDE * (size_t)p.n * sizeof *p.work);
+}
+
+void articulated_gather(const stn_articulated *bodies, double *y) {
+    const articulated_parts p = parts_of(bodies);
+    articulated_kernels_choose()->gather(&p, y);
 }
 
 int32_t articulated_half(const stn_articulated *f, const double *E, int32_t tip, double *X, int32_t *dofs) {

@@ -44,9 +44,9 @@ static int32_t factor(const articulated_parts *f, const double *inertia, const d
                       double singular) {
     const int32_t n = f->n;
     int32_t bad = -1;
-    memcpy(f->block, inertia, (size_t)BLOCK * (size_t)n * sizeof *inertia);
+    memset(f->inverse, 0, (size_t)n * sizeof *f->inverse); // until its turn: 0 where block does not hold a sum yet
     for (int32_t j = n - 1; j >= 0; j--) {
-        double *I = f->block + BLOCK * j;
+        const double *I = (f->inverse[j] != 0.0 ? f->block : inertia) + BLOCK * j;
         const double *S = f->S + WIDE * j;
         const wide F = apply(I, S);
         const double D = dot(F, read_wide(S)) + extra[j], inverse = 1.0 / D;
@@ -59,13 +59,16 @@ static int32_t factor(const articulated_parts *f, const double *inertia, const d
         if (f->parent[j] < 0) {
             continue;
         }
-        double own[WIDE], *above = f->block + BLOCK * f->parent[j];
+        const int32_t up = f->parent[j];
+        double own[WIDE], *above = f->block + BLOCK * up;
+        const double *before = f->inverse[up] != 0.0 ? above : inertia + BLOCK * up;
         write_wide(own, F);
         UNROLL
         for (int32_t k = 0; k < 6; k++) {
             const wide rest = add_scaled(read_wide(I + WIDE * k), -own[k] * inverse, F);
-            write_wide(above + WIDE * k, add_scaled(read_wide(above + WIDE * k), 1.0, rest));
+            write_wide(above + WIDE * k, add_scaled(read_wide(before + WIDE * k), 1.0, rest));
         }
+        f->inverse[up] = 1.0;
     }
     return bad;
 }
@@ -205,8 +208,7 @@ static void response(const articulated_parts *f) {
     }
 }
 
-static void times(const articulated_parts *f, const double *inertia, const double *extra, const double *x, double *y) {
-    // V(j) = V(parent) + S_j x_j, then forces I V of what dof j moves last, summed towards the root
+static void velocities(const articulated_parts *f, const double *x) {
     for (int32_t j = 0; j < f->n; j++) {
         wide V = {{0.0}, {0.0}};
         if (f->parent[j] >= 0) {
@@ -214,14 +216,12 @@ static void times(const articulated_parts *f, const double *inertia, const doubl
         }
         write_wide(f->work + WIDE * j, add_scaled(V, x[j], read_wide(f->S + WIDE * j)));
     }
-    for (int32_t j = 0; j < f->n; j++) {
-        double V[WIDE];
-        write_wide(V, read_wide(f->work + WIDE * j));
-        write_wide(f->work + WIDE * j, apply(inertia + BLOCK * j, V));
-    }
+}
+
+static void gather(const articulated_parts *f, double *y) {
     for (int32_t j = f->n - 1; j >= 0; j--) {
         const wide force = read_wide(f->work + WIDE * j);
-        y[j] += dot(force, read_wide(f->S + WIDE * j)) + extra[j] * x[j];
+        y[j] += dot(force, read_wide(f->S + WIDE * j));
         if (f->parent[j] >= 0) {
             double *above = f->work + WIDE * f->parent[j];
             write_wide(above, add_scaled(read_wide(above), 1.0, force));
@@ -229,5 +229,50 @@ static void times(const articulated_parts *f, const double *inertia, const doubl
     }
 }
 
-const articulated_kernels KERNEL_NAME(articulated_kernels) = {factor, forward,      backward, half,
-                                                              rows,   half_of_rows, response, times};
+/// Forces I V of what dof j moves last, summed towards the root.
+static void times(const articulated_parts *f, const double *inertia, const double *extra, const double *x, double *y) {
+    velocities(f, x);
+    for (int32_t j = 0; j < f->n; j++) {
+        double V[WIDE];
+        write_wide(V, read_wide(f->work + WIDE * j));
+        write_wide(f->work + WIDE * j, apply(inertia + BLOCK * j, V));
+        y[j] += extra[j] * x[j];
+    }
+    gather(f, y);
+}
+
+static void mass(const double *G, const double *E, double *sum) {
+    UNROLL
+    for (int32_t r = 0; r < 3; r++) {
+        const wide y = apply(G, E + WIDE * r);
+        UNROLL
+        for (int32_t c = 0; c <= r; c++) {
+            const double own = dot(y, read_wide(E + WIDE * c));
+            sum[3 * r + c] += own;
+            sum[3 * c + r] += c < r ? own : 0.0;
+        }
+    }
+}
+
+/// Row j up to the diagonal is S . C(j) S_j on the way to the root, C(j) the sum of the inertias at j or beyond.
+static void expand(const articulated_parts *f, const double *inertia, const double *extra, double *a) {
+    const size_t n = (size_t)f->n;
+    memset(a, 0, n * n * sizeof *a);
+    memcpy(f->block, inertia, BLOCK * n * sizeof *inertia);
+    for (int32_t j = f->n - 1; j >= 0; j--) {
+        const double *C = f->block + BLOCK * j;
+        const wide force = apply(C, f->S + WIDE * j);
+        for (int32_t i = j; i >= 0; i = f->parent[i]) {
+            const double value = dot(force, read_wide(f->S + WIDE * i)) + (i == j ? extra[j] : 0.0);
+            a[(size_t)j * n + (size_t)i] = a[(size_t)i * n + (size_t)j] = value;
+        }
+        for (int32_t k = 0; k < 6 && f->parent[j] >= 0; k++) {
+            double *above = f->block + BLOCK * f->parent[j] + WIDE * k;
+            write_wide(above, add_scaled(read_wide(above), 1.0, read_wide(C + WIDE * k)));
+        }
+    }
+}
+
+const articulated_kernels KERNEL_NAME(articulated_kernels) = {
+    factor, forward, backward, half, rows, half_of_rows, response, times, velocities, gather, mass, expand,
+};

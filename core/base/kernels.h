@@ -118,6 +118,14 @@ typedef struct articulated_kernels {
     void (*response)(const articulated_parts *f);
     /// y += A x, without a factor.
     void (*times)(const articulated_parts *f, const double *inertia, const double *extra, const double *x, double *y);
+    /// work = V (n x WIDE), V(j) = V(parent) + S_j x_j.
+    void (*velocities)(const articulated_parts *f, const double *x);
+    /// y_j += S_j . F(j), where work holds forces and F(j) is the sum of those at j or beyond.
+    void (*gather)(const articulated_parts *f, double *y);
+    /// W (3 x 3) += E G E^T, G (6 x WIDE) the block of a dof after `response`, E (3 x WIDE).
+    void (*mass)(const double *G, const double *E, double *W);
+    /// A (n x n, both triangles), by the room of block.
+    void (*expand)(const articulated_parts *f, const double *inertia, const double *extra, double *a);
 } articulated_kernels;
 
 typedef struct angle_kernels {

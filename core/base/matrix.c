@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symmetric matrix of one tree in its four forms: products, diagonal, sums; and dense systems of equations.
+// The symmetric matrix of one tree in its forms: products, diagonal, sums; and dense systems of equations.
 #include <math.h>
+#include <string.h>
 
 #include <stiction/matrix.h>
 
 #include "base/kernels.h"
+#include "base/ltl.h"
 
 int64_t stn_matrix_value_count(const stn_matrix *a) {
     switch (a->form) {
@@ -16,6 +18,8 @@ int64_t stn_matrix_value_count(const stn_matrix *a) {
         return (int64_t)a->n * a->n;
     case STN_MATRIX_NODAL:
         return (int64_t)a->node_size * a->node_size * a->row_start[a->node_count];
+    case STN_MATRIX_ARTICULATED:
+        return (int64_t)ARTICULATED_NUMBERS * a->n;
     }
     return 0;
 }
@@ -78,6 +82,9 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
             nodal_mul_add(a, a->node_size, s, x, y);
         }
         break;
+    case STN_MATRIX_ARTICULATED:
+        articulated_times(a, s, x, NULL, y);
+        break;
     }
 }
 
@@ -113,6 +120,23 @@ void stn_matrix_diagonal(const stn_matrix *a, double *diagonal) {
             }
         }
         break;
+    case STN_MATRIX_ARTICULATED:
+        memcpy(diagonal, articulated_diagonal(a), n * sizeof *diagonal);
+        break;
+    }
+}
+
+void stn_matrix_expand(const stn_matrix *a, double *out) {
+    const size_t n = (size_t)a->n;
+    if (a->form == STN_MATRIX_DENSE) {
+        memcpy(out, a->values, n * n * sizeof *out);
+    } else if (a->form == STN_MATRIX_ARTICULATED) {
+        articulated_expand(a, out);
+    } else {
+        memset(out, 0, n * n * sizeof *out);
+        for (size_t i = 0; i < n && a->form == STN_MATRIX_DIAGONAL; i++) {
+            out[i * (n + 1)] = a->values[i];
+        }
     }
 }
 
@@ -128,6 +152,8 @@ static bool holds(const stn_matrix *a, const stn_matrix *b) {
         return a->form != STN_MATRIX_ZERO;
     case STN_MATRIX_DENSE:
         return a->form == STN_MATRIX_DENSE;
+    case STN_MATRIX_ARTICULATED:
+        return a->form == STN_MATRIX_ARTICULATED && a->bodies == b->bodies;
     case STN_MATRIX_NODAL:
         break;
     }
@@ -145,8 +171,13 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
         return STN_ERR_ARGUMENT;
     }
     void (*add)(int64_t, double, const double *, double *) = row_kernels_choose()->add_scaled;
-    if (b->form == STN_MATRIX_DENSE) {
+    if (b->form == STN_MATRIX_DENSE || b->form == STN_MATRIX_ARTICULATED) { // the latter is linear in its values
         add(stn_matrix_value_count(a), s, b->values, a->values);
+    }
+    if (b->form == STN_MATRIX_DIAGONAL && a->form == STN_MATRIX_ARTICULATED) {
+        add(a->n, s, b->values, articulated_extra(a));
+        add(a->n, s, b->values, articulated_diagonal(a));
+        return STN_OK;
     }
     const int32_t m = a->node_size;
     for (int32_t i = 0; b->form == STN_MATRIX_DIAGONAL && i < a->n; i++) {

@@ -13,7 +13,7 @@
 #define TABLE(suffix)                                                                                            \
     {                                                                                                            \
         kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix, \
-            mass_matrix_##suffix                                                                                 \
+            mass_matrix_##suffix, mass_diagonal_##suffix                                                         \
     }
 
 static const dynamics_kernels *dynamics_kernels_choose(void) {

@@ -77,11 +77,8 @@ static inline double *force_rows_of(const kinematics_object *k, int32_t tree, si
     return k->force_rows + 6 * ((size_t)t->v_start + (size_t)tree * MASS_BLOCK);
 }
 
-/// S (n x 8) of a tree and the inertia (n x 6 x 8) of what each of its dofs is the last to move, as stn_articulated has
-/// them.
-void stn_tree_motion(const stn_kinematics *kinematics, int32_t tree, double *motion, double *inertias);
-/// (n) what motors add to the diagonal of the tree's mass matrix.
-const double *stn_tree_rotors(const stn_kinematics *kinematics, int32_t tree);
+/// S (n x 8) of a tree, as stn_articulated has it.
+void stn_tree_motion(const stn_kinematics *kinematics, int32_t tree, double *motion);
 
 static inline stn_vec3 inertia_moment(const inertia *i) { // h
     return stn_vec3_make(i->moment[0], i->moment[1], i->moment[2]);

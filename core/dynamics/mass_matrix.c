@@ -2,7 +2,78 @@
 // Mass matrices: of one free body here, of a cloud of nodes, and of articulated trees by the kernel.
 #include <string.h>
 
+#include "base/ltl.h"
 #include "dynamics/tree_kernels.h"
+
+/// The inertias of what each dof is the last to move, [I, h x; -h x, m], rotors, and the diagonal.
+static void articulated_masses(const kinematics_object *k, int32_t tree, stn_matrix *M) {
+    const stn_tree *t = &k->face.model->trees[tree];
+    for (int32_t b = t->body_start; b < t->body_start + t->body_count; b++) {
+        const body_plan *plan = &k->plan[b];
+        if (plan->nv == 0) { // it does not move
+            continue;
+        }
+        double *out = M->values + 48 * (size_t)plan->dof;
+        for (int32_t d = 0; d < plan->nv - 1; d++, out += 48) { // a later dof moves it, too
+            memset(out, 0, 48 * sizeof *out);
+        }
+        const inertia *I = &k->inertia[b];
+        const double *h = I->moment, m = h[3];
+        const double block[48] = {
+            I->turning[0][0],
+            I->turning[1][0],
+            I->turning[2][0],
+            0.0,
+            -h[2],
+            h[1],
+            0.0,
+            0.0, //
+            I->turning[0][1],
+            I->turning[1][1],
+            I->turning[2][1],
+            h[2],
+            0.0,
+            -h[0],
+            0.0,
+            0.0, //
+            I->turning[0][2],
+            I->turning[1][2],
+            I->turning[2][2],
+            -h[1],
+            h[0],
+            0.0,
+            0.0,
+            0.0, //
+            0.0,
+            h[2],
+            -h[1],
+            m,
+            0.0,
+            0.0,
+            0.0,
+            0.0, //
+            -h[2],
+            0.0,
+            h[0],
+            0.0,
+            m,
+            0.0,
+            0.0,
+            0.0, //
+            h[1],
+            -h[0],
+            0.0,
+            0.0,
+            0.0,
+            m,
+            0.0,
+            0.0,
+        };
+        memcpy(out, block, sizeof block);
+    }
+    memcpy(articulated_extra(M), k->rotor + t->v_start, (size_t)t->nv * sizeof *k->rotor);
+    k->kernels->mass_diagonal(k, tree, articulated_diagonal(M));
+}
 
 void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M) {
     const stn_model *model = kinematics->model;
@@ -49,43 +120,17 @@ void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix 
             {-y, x, 0.0, I[2][0], I[2][1], I[2][2]},
         };
         memcpy(M->values, values, sizeof values);
+    } else if (M->form == STN_MATRIX_ARTICULATED) {
+        articulated_masses(k, tree, M);
     } else {
         k->kernels->mass_matrix(k, tree, M->values);
     }
 }
 
-void stn_tree_motion(const stn_kinematics *kinematics, int32_t tree, double *motion, double *inertias) {
-    const kinematics_object *k = kinematics_object_of(kinematics);
+void stn_tree_motion(const stn_kinematics *kinematics, int32_t tree, double *motion) {
     const stn_tree *t = &kinematics->model->trees[tree];
-    memset(inertias, 0, 48 * (size_t)t->nv * sizeof *inertias);
     for (int32_t d = 0; d < t->nv; d++, motion += 8) {
         memcpy(motion, &kinematics->motion[t->v_start + d], 6 * sizeof *motion);
         motion[6] = motion[7] = 0.0;
     }
-    for (int32_t b = t->body_start; b < t->body_start + t->body_count; b++) {
-        const body_plan *plan = &k->plan[b];
-        if (plan->nv == 0) { // it does not move
-            continue;
-        }
-        const inertia *I = &k->inertia[b];
-        const double *h = I->moment, m = h[3];
-        double *out = inertias + 48 * (size_t)(plan->dof + plan->nv - 1);
-        for (int32_t i = 0; i < 3; i++) {
-            for (int32_t j = 0; j < 3; j++) {
-                out[8 * i + j] = I->turning[j][i];
-            }
-            out[8 * (3 + i) + 3 + i] = m;
-        }
-        // [I, h x; -h x, m]
-        out[8 * 0 + 4] = out[8 * 4 + 0] = -h[2];
-        out[8 * 0 + 5] = out[8 * 5 + 0] = h[1];
-        out[8 * 1 + 3] = out[8 * 3 + 1] = h[2];
-        out[8 * 1 + 5] = out[8 * 5 + 1] = -h[0];
-        out[8 * 2 + 3] = out[8 * 3 + 2] = -h[1];
-        out[8 * 2 + 4] = out[8 * 4 + 2] = h[0];
-    }
-}
-
-const double *stn_tree_rotors(const stn_kinematics *kinematics, int32_t tree) {
-    return kinematics_object_of(kinematics)->rotor + kinematics->model->trees[tree].v_start;
 }

@@ -173,3 +173,18 @@ void KERNEL_NAME(mass_matrix)(const kinematics_object *k, int32_t tree, double *
         M[d * (n + 1)] += k->rotor[(size_t)t->v_start + d];
     }
 }
+
+void KERNEL_NAME(mass_diagonal)(const kinematics_object *k, int32_t tree, double *diagonal) {
+    const stn_tree *t = &k->face.model->trees[tree];
+    size_t stride;
+    double *rows = force_rows_of(k, tree, &stride);
+    store_forces(k, t, rows, stride);
+    for (int32_t d = 0; d < t->nv; d++) {
+        const double *s = (const double *)&k->face.motion[t->v_start + d], *F = rows + d;
+        double sum = k->rotor[t->v_start + d];
+        for (int32_t r = 0; r < 6; r++, F += stride) {
+            sum += *F * s[r];
+        }
+        diagonal[d] = sum;
+    }
+}

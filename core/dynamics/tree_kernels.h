@@ -18,6 +18,8 @@ typedef struct dynamics_kernels {
     double (*twice_kinetic)(const kinematics_object *k, const stn_tree *tree);
     /// M (n_t x n_t, row-major, both triangles) of an articulated tree.
     void (*mass_matrix)(const kinematics_object *k, int32_t tree, double *M);
+    /// The diagonal (n_t) alone.
+    void (*mass_diagonal)(const kinematics_object *k, int32_t tree, double *diagonal);
 } dynamics_kernels;
 
 #define DYNAMICS_KERNELS(suffix)                                                                             \
@@ -28,7 +30,8 @@ typedef struct dynamics_kernels {
                                          const double *w, const double *acceleration, stn_spatial *scratch,  \
                                          double *tau);                                                       \
     double twice_kinetic_##suffix(const kinematics_object *k, const stn_tree *tree);                         \
-    void mass_matrix_##suffix(const kinematics_object *k, int32_t tree, double *M);
+    void mass_matrix_##suffix(const kinematics_object *k, int32_t tree, double *M);                          \
+    void mass_diagonal_##suffix(const kinematics_object *k, int32_t tree, double *diagonal);
 DYNAMICS_KERNELS(plain)
 #ifdef STN_KERNELS_X86
 DYNAMICS_KERNELS(avx2)

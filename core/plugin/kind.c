@@ -74,6 +74,7 @@ static const stn_capability solver_words[] = {
 };
 static const stn_capability contact_words[] = {READS_DISSIPATION, READS_MODULUS, READS_RESTITUTION};
 static const stn_capability integrator_words[] = {
+    {"articulated", "takes M and A of large trees in the articulated form"},
     {"quasistatic", "balances forces without inertia: its v is a rate, no motion with energy and momentum"},
     {"sleep", "leaves out trees that sleep (stn_integrator_view.asleep)"},
     {"v_position", "moves q by stn_integrator_view.v_position where that is given"},

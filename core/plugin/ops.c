@@ -79,7 +79,8 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if ((ops->needs & ~known) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "needs = 0x%x asks for something unknown", ops->needs);
     }
-    const uint32_t supported = STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_LOCAL_FORM | STN_SUPPORTS_UNFACTORED_A;
+    const uint32_t supported =
+        STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_LOCAL_FORM | STN_SUPPORTS_UNFACTORED_A | STN_SUPPORTS_ARTICULATED_A;
     if (STN_PLUGIN_HAS(ops, supports) && (ops->supports & ~supported) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "supports = 0x%x names something unknown", ops->supports);
     }

@@ -7,6 +7,7 @@
 #include <stiction/problem.h>
 
 #include "factor/nodal_factor.h"
+#include "problem/jacobian.h"
 
 // ------------------------------------------------------------------------------------------------------ matrices
 // Is a matrix finite, symmetric and positive semidefinite? All in the scale of its diagonal,
@@ -214,8 +215,53 @@ static stn_status check_nodal(stn_context *context, const char *label, const stn
     return A->n > 0 ? check_nodal_definite(context, label, A, err) : STN_OK;
 }
 
+/// Parents, inertias, and the diagonal that is told; then as a dense one.
+static stn_status check_articulated(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
+    const int32_t n = A->n;
+    const stn_articulated *bodies = A->bodies;
+    if (bodies == NULL || bodies->n != n) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: n = %d, but its bodies have %d dofs", label, n,
+                        bodies != NULL ? bodies->n : 0);
+    }
+    for (int32_t k = 0; k < n; k++) {
+        if (bodies->parent[k] < -1 || bodies->parent[k] >= k) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: the dof before %d must be -1 or smaller", label, k);
+        }
+        for (int32_t e = 0; e < 64; e++) { // the last 16: S, its zeros, what is added to the diagonal
+            const int32_t i = e / 8, j = e % 8;
+            const double *I = A->values + 48 * (size_t)k, *S = bodies->motion + 8 * (size_t)k;
+            const double x = i < 6 ? I[e] : i == 6 ? S[j] : A->values[48 * (size_t)n + (size_t)k];
+            if (!isfinite(x)) {
+                return stn_fail(err, STN_ERR_NUMERIC, "%s: a number of dof %d is %g, must be finite", label, k, x);
+            }
+            const double mirror = i < 6 && j < 6 ? I[8 * j + i] : i < 7 && j >= 6 ? 0.0 : x;
+            const double size = i < 6 && j < 6 ? sqrt(fabs(I[9 * i] * I[9 * j])) : 0.0;
+            if (!(fabs(x - mirror) <= symmetry_tolerance * size)) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "%s: inertia or motion of dof %d: %g where %g is asked for",
+                                label, k, x, mirror);
+            }
+        }
+    }
+    double *full = stn_allocate(context, (size_t)n * (size_t)n, sizeof *full);
+    if (full == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %d x %d numbers", label, n, n);
+    }
+    stn_matrix_expand(A, full);
+    const stn_matrix dense = {.n = n, .form = STN_MATRIX_DENSE, .values = full};
+    stn_status status = check_dense(context, label, &dense, err);
+    for (int32_t k = 0; k < n && status == STN_OK; k++) {
+        const double told = A->values[49 * (size_t)n + (size_t)k], made = full[(size_t)k * (size_t)(n + 1)];
+        if (!(fabs(told - made) <= symmetry_tolerance * fabs(made))) {
+            status = stn_fail(err, STN_ERR_ARGUMENT, "%s: entry %d of the diagonal is told to be %g, but is %g", label,
+                              k, told, made);
+        }
+    }
+    stn_release(context, full);
+    return status;
+}
+
 stn_status stn_matrix_check(stn_context *context, const char *label, const stn_matrix *a, stn_error *err) {
-    if (a->n < 0 || a->form < STN_MATRIX_ZERO || a->form > STN_MATRIX_NODAL) {
+    if (a->n < 0 || a->form < STN_MATRIX_ZERO || a->form > STN_MATRIX_ARTICULATED) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: n = %d, form %d is no matrix", label, a->n, (int)a->form);
     }
     if (a->values == NULL && a->form != STN_MATRIX_ZERO && a->n > 0) {
@@ -236,6 +282,8 @@ stn_status stn_matrix_check(stn_context *context, const char *label, const stn_m
         return check_dense(context, label, a, err);
     case STN_MATRIX_NODAL:
         return check_nodal(context, label, a, err);
+    case STN_MATRIX_ARTICULATED:
+        return check_articulated(context, label, a, err);
     }
     return STN_OK;
 }
@@ -274,40 +322,6 @@ static stn_status check_header(const stn_problem *p, stn_error *err) {
     return STN_OK;
 }
 
-/// A is that of the inertias, where they are told.
-static stn_status check_inertia(stn_context *context, const stn_problem_tree *tree, int32_t t, stn_error *err) {
-    const int32_t n = tree->A.n;
-    if (tree->inertia == NULL) {
-        return STN_OK;
-    }
-    if (tree->motion == NULL || tree->extra == NULL || tree->A.form != STN_MATRIX_DENSE) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "tree %d has inertias, but no motion, no extra or no dense A", t);
-    }
-    double *values = stn_allocate(context, STN_ARTICULATED_VALUES(n) + 2 * (size_t)n, sizeof *values);
-    if (values == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "tree %d: out of memory", t);
-    }
-    const stn_articulated matrix = {n, tree->parent, tree->motion, values};
-    double *x = values + STN_ARTICULATED_VALUES(n), *y = x + n;
-    stn_status status = STN_OK;
-    for (int32_t j = 0; j < n && status == STN_OK; j++) {
-        memset(x, 0, 2 * (size_t)n * sizeof *x);
-        x[j] = 1.0;
-        stn_articulated_mul_add(&matrix, tree->inertia, tree->extra, x, y);
-        for (int32_t i = 0; i < n && status == STN_OK; i++) {
-            const double a = tree->A.values[i * n + j];
-            const double size = sqrt(fabs(tree->A.values[i * (n + 1)] * tree->A.values[j * (n + 1)]));
-            if (!(fabs(y[i] - a) <= 1e-9 * size)) {
-                status = stn_fail(err, STN_ERR_ARGUMENT,
-                                  "tree %d: A at row %d, column %d is %g, but motion and inertias make %g", t, i, j, a,
-                                  y[i]);
-            }
-        }
-    }
-    stn_release(context, values);
-    return status;
-}
-
 /// Matrices of the trees, then what is given by dofs.
 static stn_status check_trees(stn_context *context, const stn_problem *p, stn_error *err) {
     int64_t dof = 0;
@@ -324,9 +338,9 @@ static stn_status check_trees(stn_context *context, const stn_problem *p, stn_er
                 return stn_fail(err, STN_ERR_ARGUMENT, "tree %d: the dof before %d must be -1 or smaller", t, k);
             }
         }
-        status = check_inertia(context, tree, t, err);
-        if (status != STN_OK) {
-            return status;
+        if (tree->A.form == STN_MATRIX_ARTICULATED &&
+            (tree->motion != tree->A.bodies->motion || tree->parent != tree->A.bodies->parent)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "tree %d: motion and parents must be those of its articulated A", t);
         }
         if (tree->dof_start != dof) {
             return stn_fail(err, STN_ERR_ARGUMENT, "tree %d starts at dof %d, expected %lld: trees follow each other",
@@ -390,7 +404,18 @@ static stn_status check_wrench(const named_constraint *named, int32_t side, stn_
                         named->who, side, J->tip, J->tree, n,
                         tree->motion == NULL ? "tells no motion" : "has no such dof");
     }
-    for (int32_t r = 0; r < c->rows; r++) {
+    if (jacobian_is_wrench(J) && (c->rows != 3 || tree->A.form != STN_MATRIX_ARTICULATED)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%s: J[%d] has no values: a wrench of 3 rows does without where A is articulated", named->who,
+                        side);
+    }
+    for (int32_t r = 0; r < c->rows && jacobian_is_wrench(J); r++) {
+        stn_status status = check_finite(named->who, J->wrench + 8 * (size_t)r, 8, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    for (int32_t r = 0; r < c->rows && !jacobian_is_wrench(J); r++) {
         const double *row = J->values + (size_t)r * (size_t)n, *wrench = J->wrench + 8 * (size_t)r;
         int32_t next = J->tip;
         for (int32_t i = n - 1; i >= 0; i--) {
@@ -458,7 +483,8 @@ static stn_status check_jacobian(const named_constraint *named, int32_t side, st
     }
     char name[160];
     snprintf(name, sizeof name, "%s: J[%d].values", who, side);
-    stn_status status = check_finite(name, J->values, (size_t)c->rows * (size_t)stn_jacobian_columns(p, J), err);
+    const size_t count = jacobian_is_wrench(J) ? 0 : (size_t)c->rows * (size_t)stn_jacobian_columns(p, J);
+    stn_status status = check_finite(name, J->values, count, err);
     return status == STN_OK && J->wrench != NULL ? check_wrench(named, side, err) : status;
 }
 

@@ -163,7 +163,7 @@ static void note_speeds(const judge *j, const stn_constraint *c, speeds *out) {
     for (int32_t k = 0; k < stn_constraint_block_count(c) && p->form == STN_FORM_GLOBAL; k++) {
         const stn_jacobian *J = stn_constraint_block(c, k);
         double own[STN_MAX_ROWS] = {0.0};
-        jacobian_mul_add(J, c->rows, p->trees[J->tree].A.n, j->start + p->trees[J->tree].dof_start, own);
+        jacobian_mul_add(&p->trees[J->tree], J, c->rows, j->start + p->trees[J->tree].dof_start, own);
         for (int32_t r = 0; r < c->rows; r++) {
             b[r] += own[r];
             out->terms = largest(out->terms, fabs(own[r]));

@@ -66,14 +66,16 @@ stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, st
     }
     copier to = {.arena = owner->arena};
     stn_problem *copy = &owner->problem;
-    *copy = *problem;
+    if (!stn_problem_expand(problem, owner->arena, copy)) {
+        stn_problem_destroy(owner);
+        return stn_fail(err, STN_ERR_MEMORY, "problem: out of memory for a copy");
+    }
     copy->name = copy_bytes(&to, copy->name, copy->name != NULL ? strlen(copy->name) + 1 : 0, 1);
     copy->trees = copy_bytes(&to, copy->trees, (size_t)copy->tree_count, sizeof *copy->trees);
     for (int32_t t = 0; t < copy->tree_count && !to.failed; t++) {
         stn_matrix *A = &copy->trees[t].A;
         copy->trees[t].motion = NULL; // what only helps solvers is left out
         copy->trees[t].parent = NULL;
-        copy->trees[t].inertia = copy->trees[t].extra = NULL;
         A->values = copy_reals(&to, A->values, (size_t)stn_matrix_value_count(A));
         if (A->form == STN_MATRIX_NODAL) {
             size_t entries = A->node_count > 0 ? (size_t)A->row_start[A->node_count] : 0;

@@ -252,14 +252,14 @@ static void add_full_tree(const builder *b, int32_t tree, double *Y) {
     const touch *end = b->list + b->start[tree + 1];
     for (const touch *i = b->list + b->start[tree]; i < end; i++) {
         const stn_constraint *c = &p->constraints[i->constraint];
-        jacobian_expand(stn_constraint_block(c, i->side), c->rows, n, Y);
+        stn_jacobian_expand(p, stn_constraint_block(c, i->side), c->rows, Y);
         stn_inverse_apply(b->inverse, tree, c->rows, Y);
         int32_t e = b->row_start[i->constraint];
         for (const touch *j = i; j < end; j++) {
             const stn_constraint *d = &p->constraints[j->constraint];
             double *W = block_at(b, &e, j->constraint);
             for (int32_t r = 0; r < c->rows; r++) {
-                jacobian_mul_add(stn_constraint_block(d, j->side), d->rows, n, Y + (size_t)r * (size_t)n,
+                jacobian_mul_add(&p->trees[tree], stn_constraint_block(d, j->side), d->rows, Y + (size_t)r * (size_t)n,
                                  W + r * d->rows);
             }
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A^-1 tree by tree: A_t = L L^T where A_t is dense, L^T L where its zeros show branches, 1/a_ii where it is diagonal,
-// a sparse factor where it is nodal. A tree counts as singular when a pivot of its factor falls below `least` of the
-// diagonal entry that it started from (round-off alone leaves about 1e-16 n); an indefinite A is told from a singular
-// one by the factor of A + 1e-10 diag(A) + 1e-13 max|A|, which exists unless A is indefinite beyond round-off.
+// A^-1 tree by tree: A_t = L L^T where A_t is dense, L^T L where its zeros show branches, articulated inertias where it
+// is articulated, 1/a_ii where it is diagonal, a sparse factor where it is nodal. A tree counts as singular when a
+// pivot of its factor falls below `least` of the diagonal entry that it started from (round-off alone leaves about
+// 1e-16 n); an indefinite A is told from a singular one by the factor of A + 1e-10 diag(A) + 1e-13 max|A|, which exists
+// unless A is indefinite beyond round-off.
 #include "problem/inverse.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@
 enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
 
 typedef struct tree_factor {
-    stn_matrix_form form;
+    stn_matrix_form form; // of A; dense where an articulated one is singular
     int32_t n, node_size;
     int32_t singular; // the first dof at which the matrix is, -1: none; the factor is then that of A + proximal D
     int32_t nodal;    // index into the cache
@@ -28,12 +29,8 @@ typedef struct tree_factor {
     /// L of the diagonal blocks (node_size x node_size each).
     double *values;
     stn_ltl ltl;
-    /// Dense, of a tree that moves as told: a factor in O(n), its response, and what A has on its diagonal beyond that
-    /// of the motion.
-    bool articulated;
-    stn_articulated in_order_n;
-    const double *response;
-    double *extra; // (n)
+    stn_articulated in_order_n; // articulated: its factor
+    const double *response;     // and its response
 } tree_factor;
 
 struct stn_inverse {
@@ -50,7 +47,6 @@ struct stn_inverse {
     bool scaled;             // some tree has a scale that is not its A: `scale` is in use
     stn_inverse *scale;      // the matrices that inverse masses are taken from, by the same functions; its own is NULL
     int32_t fault[2];        // tree and dof that the last factorisation failed at, -1
-    const tree_masses *told; // (tree_count) of inverse_tell; NULL: none
     const kept_half *halves; // of what inverse_masses_keeping saw; NULL: none
     int32_t half_count;      // its constraints
 };
@@ -116,8 +112,9 @@ static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, st
 static size_t values_needed(const stn_matrix *a) {
     const size_t n = (size_t)a->n, least = 3 * n;  // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
     const size_t branches = STN_LTL_VALUES(n) + n; // n doubles hold the 2 n integers of the shape
-    const size_t bodies = STN_ARTICULATED_VALUES(n) + 3 * n; // with extra and the diagonal of A
-    return a->form == STN_MATRIX_DENSE                       ? (branches > bodies ? branches : bodies)
+    const size_t bodies = STN_ARTICULATED_VALUES(n) + n;
+    return a->form == STN_MATRIX_DENSE         ? branches
+           : a->form == STN_MATRIX_ARTICULATED ? (branches > bodies ? branches : bodies) // dense where singular
            : a->form == STN_MATRIX_NODAL && a->node_size > 3 ? n * (size_t)a->node_size
                                                              : least;
 }
@@ -129,33 +126,14 @@ static void describe(const stn_matrix *a, tree_factor *f) {
     f->n = a->n;
     f->node_size = a->node_size;
     f->nodal = f->singular = -1;
-    f->branched = f->left = f->articulated = false;
+    f->branched = f->left = false;
 }
 
-/// Is A the matrix of the motion but for its diagonal, bit by bit? Then it is factored as that. False: it is not, or
-/// has a pivot that makes it singular.
-static bool factor_articulated(const stn_problem_tree *tree, const tree_masses *told, tree_factor *f) {
-    const stn_matrix *a = &tree->A;
-    const size_t n = (size_t)a->n;
-    describe(a, f);
-    for (size_t j = 1; j < n; j++) {
-        if (memcmp(a->values + j * n, told->mass + j * n, j * sizeof *a->values) != 0) {
-            return false;
-        }
-    }
-    f->in_order_n = (stn_articulated){a->n, tree->parent, tree->motion, f->values};
-    f->extra = f->values + STN_ARTICULATED_VALUES(n);
-    double *diagonal = f->extra + n;
-    for (size_t j = 0; j < n; j++) {
-        diagonal[j] = a->values[j * (n + 1)];
-        f->extra[j] = diagonal[j] - told->mass[j * (n + 1)] + told->rotor[j];
-    }
-    if (stn_articulated_factor(&f->in_order_n, told->inertia, f->extra, diagonal, SINGULAR_PIVOT) >= 0) {
-        return false;
-    }
-    f->response = stn_articulated_response(&f->in_order_n);
-    f->articulated = true;
-    return true;
+static void factor_articulated(const stn_matrix *a, tree_factor *f) {
+    f->in_order_n = (stn_articulated){a->n, a->bodies->parent, a->bodies->motion, f->values};
+    f->singular = stn_articulated_factor(&f->in_order_n, a->values, articulated_extra(a), articulated_diagonal(a),
+                                         SINGULAR_PIVOT);
+    f->response = f->singular < 0 ? stn_articulated_response(&f->in_order_n) : NULL;
 }
 
 // Factors one matrix into f. STN_OK also where it is singular: f->singular.
@@ -186,6 +164,8 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     }
     if (a->form == STN_MATRIX_ZERO) {
         f->singular = 0;
+    } else if (a->form == STN_MATRIX_ARTICULATED) {
+        factor_articulated(a, f);
     } else if (a->form == STN_MATRIX_DIAGONAL) {
         for (int32_t i = 0; i < n && f->singular < 0; i++) {
             f->singular = values[i] > 0.0 && isfinite(values[i]) ? -1 : i;
@@ -219,7 +199,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
 static stn_status factor_shifted(stn_inverse *inverse, const stn_matrix *a, const double *shift, tree_factor *f,
                                  int32_t *dof, stn_error *err) {
     const size_t n = (size_t)a->n;
-    f->branched = f->articulated = false;
+    f->branched = false;
     *dof = -1;
     if (a->form == STN_MATRIX_NODAL) {
         return nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, shift, 0.0, dof, err);
@@ -235,7 +215,8 @@ static stn_status factor_shifted(stn_inverse *inverse, const stn_matrix *a, cons
         return STN_OK;
     }
     double body[36], *shifted = n == 6 ? body : f->values;
-    memcpy(shifted, a->values, n * n * sizeof *shifted);
+    f->form = STN_MATRIX_DENSE;
+    stn_matrix_expand(a, shifted);
     for (size_t i = 0; i < n; i++) {
         shifted[i * (n + 1)] += shift[i];
     }
@@ -269,6 +250,13 @@ static stn_status judge_singular(stn_inverse *inverse, int32_t tree, stn_error *
         if (!isfinite(a->values[i])) {
             return stn_fail(err, STN_ERR_NUMERIC, "A of tree %d: value %lld is %g, it must be finite", tree,
                             (long long)i, a->values[i]);
+        }
+    }
+    if (a->form == STN_MATRIX_ARTICULATED) { // whose values are not those of the matrix
+        stn_matrix_diagonal(a, shift);
+        largest = 0.0;
+        for (int32_t i = 0; i < a->n; i++) {
+            largest = fmax(largest, fabs(shift[i]));
         }
     }
     if (largest > 0.0) {
@@ -305,7 +293,6 @@ stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_e
     inverse->problem = problem;
     inverse->fault[0] = inverse->fault[1] = -1;
     inverse->singular = inverse->scaled = false;
-    inverse->told = NULL;
     inverse_keep_halves(inverse, NULL, 0);
     nodal_cache_begin(&inverse->nodal);
     size_t needed = 0;
@@ -325,9 +312,7 @@ stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_e
 static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     const stn_matrix *a = &inverse->problem->trees[t].A;
     tree_factor *f = &inverse->trees[t];
-    const tree_masses *told = inverse->told != NULL && inverse->told[t].inertia != NULL ? &inverse->told[t] : NULL;
-    const bool in_order_n = told != NULL && factor_articulated(&inverse->problem->trees[t], told, f);
-    stn_status status = in_order_n ? STN_OK : factor_matrix(inverse, a, f, err);
+    stn_status status = factor_matrix(inverse, a, f, err);
     inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
     if (status == STN_OK && f->singular >= 0) {
         inverse->singular = true;
@@ -337,22 +322,9 @@ static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     return status;
 }
 
-void inverse_tell(stn_inverse *inverse, const tree_masses *told) {
-    inverse->told = told;
-}
-
-const double *inverse_articulated(const stn_inverse *inverse, int32_t tree) {
-    const tree_factor *f = &inverse->trees[tree];
-    return f->form == STN_MATRIX_DENSE && f->articulated ? f->extra : NULL;
-}
-
-const double *inverse_inertia(const stn_inverse *inverse, int32_t tree) {
-    return inverse->told[tree].inertia;
-}
-
 const double *inverse_response(const stn_inverse *inverse, int32_t tree) {
     const tree_factor *f = &inverse->trees[tree];
-    return f->form == STN_MATRIX_DENSE && f->articulated ? f->response : NULL;
+    return f->form == STN_MATRIX_ARTICULATED ? f->response : NULL;
 }
 
 bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x) {
@@ -507,7 +479,7 @@ stn_status stn_inverse_set_scale(stn_inverse *inverse, const stn_matrix *const *
         values += scale_needed(inverse, t, given);
         f->form = stands ? STN_MATRIX_DIAGONAL : a->form;
         f->node_size = a->node_size;
-        f->branched = f->articulated = false;
+        f->branched = false;
         f->singular = -1;
         if (stands) {
             stand_in(a, f->values);
@@ -574,10 +546,7 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
         }
         break;
     case STN_MATRIX_DENSE:
-        if (f->articulated) {
-            stn_articulated_forward(&f->in_order_n, columns, x, f->n);
-            stn_articulated_backward(&f->in_order_n, columns, x, f->n);
-        } else if (f->branched) {
+        if (f->branched) {
             stn_ltl_forward(&f->ltl, columns, x, f->n);
             stn_ltl_backward(&f->ltl, columns, x, f->n);
         } else if (f->n == 6) {
@@ -586,6 +555,10 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
             stn_cholesky_forward(f->n, f->values, f->n, columns, x, f->n);
             stn_cholesky_backward(f->n, f->values, f->n, columns, x, f->n);
         }
+        break;
+    case STN_MATRIX_ARTICULATED:
+        stn_articulated_forward(&f->in_order_n, columns, x, f->n);
+        stn_articulated_backward(&f->in_order_n, columns, x, f->n);
         break;
     case STN_MATRIX_NODAL:
         if (inverse->scale != NULL) {
@@ -607,14 +580,14 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree) {
 
 bool inverse_branched(const stn_inverse *inverse, int32_t tree) {
     const tree_factor *f = &inverse->trees[tree];
-    return f->form == STN_MATRIX_DENSE && (f->branched || f->articulated);
+    return f->form == STN_MATRIX_ARTICULATED || (f->form == STN_MATRIX_DENSE && f->branched);
 }
 
 void inverse_branched_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, double *X) {
     const tree_factor *f = &inverse->trees[tree];
     const int32_t n = f->n;
     int32_t *dofs = (int32_t *)(void *)(X + 4 * (size_t)n);
-    if (f->branched) {
+    if (f->form == STN_MATRIX_DENSE) {
         dofs[n] = ltl_half(&f->ltl, J->values, X, dofs);
     } else if (J->wrench != NULL) {
         dofs[n] = articulated_half(&f->in_order_n, J->wrench, J->tip, X, dofs);
@@ -633,7 +606,7 @@ const double *inverse_kept_half(const stn_inverse *inverse, int32_t constraint, 
         return NULL;
     }
     const kept_half *half = &inverse->halves[2 * constraint + side];
-    return half->J == J->values ? half->X : NULL;
+    return half->J == kept_half_key(J) ? half->X : NULL;
 }
 
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor) {
@@ -644,8 +617,8 @@ const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const
 
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X) {
     const tree_factor *f = &inverse->trees[tree];
-    jacobian_expand(J, rows, f->n, X);
-    if (f->form == STN_MATRIX_DENSE && f->articulated) {
+    stn_jacobian_expand(inverse->problem, J, rows, X);
+    if (f->form == STN_MATRIX_ARTICULATED) {
         stn_articulated_forward(&f->in_order_n, rows, X, f->n);
     } else if (f->form == STN_MATRIX_DENSE && f->branched) {
         stn_ltl_forward(&f->ltl, rows, X, f->n);

@@ -15,22 +15,7 @@ stn_status inverse_begin(stn_inverse *inverse, const stn_problem *problem, stn_e
 stn_status inverse_finish(stn_inverse *inverse, stn_error *err);
 /// Between them: x = A_t^-1 x of a tree whose A is complete. False: A_t has no inverse, which inverse_finish will say.
 bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x);
-
-/// The masses of a tree that tells its motion (problem.h), and its mass matrix, which follows from both but for the
-/// rotors on its diagonal.
-typedef struct tree_masses {
-    const double *inertia; // (n x 6 x 8); NULL: not told
-    const double *mass;    // (n x n)
-    const double *rotor;   // (n)
-} tree_masses;
-/// Between inverse_begin and the first solve: trees whose A turns out to be their mass matrix but for its diagonal are
-/// factored in O(n). Borrowed (tree_count) until the next inverse_begin.
-void inverse_tell(stn_inverse *inverse, const tree_masses *told);
-/// What such a tree's A has on its diagonal beyond the motion's (n); NULL: its factor is another one.
-const double *inverse_articulated(const stn_inverse *inverse, int32_t tree);
-/// The inertia that it was told to have.
-const double *inverse_inertia(const stn_inverse *inverse, int32_t tree);
-/// stn_articulated_response of it.
+/// stn_articulated_response of a tree whose A is articulated; NULL: its factor is another one.
 const double *inverse_response(const stn_inverse *inverse, int32_t tree);
 
 /// The matrices that inverse masses are taken from, by the same functions: half, branched, body. Nodal trees have a
@@ -101,6 +86,9 @@ const double *inverse_kept_half(const stn_inverse *inverse, int32_t constraint, 
 typedef struct kept_half {
     const double *J, *X;
 } kept_half;
+static inline const double *kept_half_key(const stn_jacobian *J) {
+    return J->wrench != NULL ? J->wrench : J->values;
+}
 void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t constraint_count);
 /// Kernels and factor of a tree that is a free body (dense, n = 6); NULL for another.
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor);

@@ -17,23 +17,6 @@ typedef struct mass_job {
     bool all;        // also of constraints that have a w
 } mass_job;
 
-/// W (3 x 3) += E G E^T, E (3 x 8), G (6 x 8).
-static void add_response(const double *G, const double *E, double *W) {
-    for (int32_t r = 0; r < 3; r++) {
-        double y[8] = {0.0};
-        for (int32_t k = 0; k < 6; k++) {
-            for (int32_t e = 0; e < 8; e++) {
-                y[e] += E[8 * r + k] * G[8 * k + e];
-            }
-        }
-        for (int32_t c = 0; c < 3; c++) {
-            for (int32_t e = 0; e < 6; e++) {
-                W[3 * r + c] += y[e] * E[8 * c + e];
-            }
-        }
-    }
-}
-
 // W (rows x rows) += J P^-1 J^T of one block of constraint c. False: out of memory.
 static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const stn_constraint *constraint = &m->problem->constraints[c];
@@ -47,7 +30,7 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const bool keeps = m->kept != NULL && side < 2 && inverse_shares_scale(m->inverse, J->tree);
     double *X = m->scratch;
     if (response != NULL && rows == 3 && !keeps) {
-        add_response(response + 48 * (size_t)J->tip, J->wrench, W);
+        articulated_kernels_choose()->mass(response + 48 * (size_t)J->tip, J->wrench, W);
     } else if (branched && lanes) {
         X = keeps ? STN_ARENA(m->arena, BRANCHED_HALF(n), double) : X;
         if (X == NULL) {
@@ -57,7 +40,7 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
         const int32_t *dofs = inverse_half_dofs(n, X);
         ltl_kernels_choose()->pair_add(dofs[n], dofs, X, X, W);
         if (keeps) {
-            m->kept[2 * (size_t)c + (size_t)side] = (kept_half){J->values, X};
+            m->kept[2 * (size_t)c + (size_t)side] = (kept_half){kept_half_key(J), X};
         }
     } else if (body != NULL && lanes) {
         body->half(factor, J->values, X);

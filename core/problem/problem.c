@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of kinds and sets, and products with the matrices of a contact problem: J v, J^T gamma, A (x - x0).
+// Names of kinds and sets, and products with the matrices of a contact problem: J v, J^T gamma, A (x - x0). Contacts of
+// articulated trees go through the velocities of all bodies, and through sums of wrenches: O(n) for a tree and O(1) for
+// a contact.
 #include <string.h>
 
 #include <stiction/problem.h>
 
 #include "base/kernels.h"
+#include "base/ltl.h"
 #include "problem/jacobian.h"
 
 static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
@@ -71,6 +74,21 @@ static void add_product_on_path(const stn_problem_tree *tree, const stn_jacobian
     }
 }
 
+/// y += s J^T gamma of a block that is a wrench.
+static void add_transposed_wrench(const stn_problem_tree *tree, const stn_jacobian *J, double s, const double *gamma,
+                                  double *restrict y) {
+    double F[8] = {0.0};
+    wrench_transposed_add(J->wrench, s, gamma, F);
+    for (int32_t j = J->tip; j >= 0; j = tree->parent[j]) {
+        const double *S = tree->motion + 8 * (size_t)j;
+        double sum = 0.0;
+        for (int32_t k = 0; k < 6; k++) {
+            sum += F[k] * S[k];
+        }
+        y[j] += sum;
+    }
+}
+
 /// y += s J^T gamma of one block of `rows` rows.
 static inline void add_transposed_product(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double s,
                                           const double *gamma, double *y) {
@@ -78,6 +96,10 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
     const int32_t n = tree->A.n;
     const double *values = J->values;
     double *y_tree = y + tree->dof_start;
+    if (jacobian_is_wrench(J)) {
+        add_transposed_wrench(tree, J, s, gamma, y_tree);
+        return;
+    }
     if (J->wrench != NULL && rows == 3) {
         add_transposed_on_path(tree, J, s, gamma, y_tree);
         return;
@@ -121,7 +143,9 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
     const stn_problem_tree *tree = &problem->trees[J->tree];
     const double *v_tree = v + tree->dof_start;
     const int32_t n = tree->A.n;
-    if (J->wrench != NULL && rows == 3) {
+    if (jacobian_is_wrench(J)) {
+        jacobian_wrench_mul_add(tree, J, v_tree, v_c);
+    } else if (J->wrench != NULL && rows == 3) {
         add_product_on_path(tree, J, v_tree, v_c);
     } else if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
         add_three_products(6, 6, J->values, v_tree, v_c);
@@ -140,7 +164,7 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
         }
     }
     if (J->node_count > 0) {
-        jacobian_mul_add(J, rows, n, v_tree, v_c);
+        jacobian_mul_add(tree, J, rows, v_tree, v_c);
     }
 }
 
@@ -161,15 +185,56 @@ void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *c
     }
 }
 
+/// Has a block of a contact a wrench and nothing else?
+static inline bool has_wrench_alone(const stn_constraint *c) {
+    return jacobian_is_wrench(&c->J[0]) || jacobian_is_wrench(&c->J[1]);
+}
+
 void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y) {
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        if (problem->trees[t].A.form == STN_MATRIX_ARTICULATED) {
+            articulated_forces(problem->trees[t].A.bodies);
+        }
+    }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        stn_constraint_transposed_add(problem, c, s, gamma + c->row, y);
+        if (!has_wrench_alone(c)) {
+            stn_constraint_transposed_add(problem, c, s, gamma + c->row, y);
+            continue;
+        }
+        for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
+            const stn_jacobian *J = stn_constraint_block(c, b);
+            if (jacobian_is_wrench(J)) {
+                double *F = articulated_work(problem->trees[J->tree].A.bodies);
+                wrench_transposed_add(J->wrench, s, gamma + c->row, F + 8 * (size_t)J->tip);
+            } else {
+                add_transposed_product(problem, J, c->rows, s, gamma + c->row, y);
+            }
+        }
+    }
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        if (problem->trees[t].A.form == STN_MATRIX_ARTICULATED) {
+            articulated_gather(problem->trees[t].A.bodies, y + problem->trees[t].dof_start);
+        }
     }
 }
 
 /// A million times what rounding leaves of the two terms of (v_hat - v_c)/R where they cancel.
 static const double digits_left = 1e-9;
+
+/// y += |J|^T size of a block that is a wrench.
+static void add_wrench_sizes(const stn_problem_tree *tree, const stn_jacobian *J, const double *size, double *y) {
+    for (int32_t j = J->tip; j >= 0; j = tree->parent[j]) {
+        const double *S = tree->motion + 8 * (size_t)j, *E = J->wrench;
+        for (int32_t r = 0; r < 3; r++, E += 8) {
+            double value = 0.0;
+            for (int32_t k = 0; k < 6; k++) {
+                value += E[k] * S[k];
+            }
+            y[j] += fabs(value) * size[r];
+        }
+    }
+}
 
 void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, double *y) {
     memset(y, 0, (size_t)problem->nv * sizeof *y);
@@ -188,6 +253,10 @@ void stn_problem_impulse_sizes(const stn_problem *problem, const double *gamma, 
         }
         for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
             const stn_jacobian *J = stn_constraint_block(c, b);
+            if (jacobian_is_wrench(J)) {
+                add_wrench_sizes(&problem->trees[J->tree], J, size, y + problem->trees[J->tree].dof_start);
+                continue;
+            }
             const int32_t nodes = J->node_count, width = nodes > 0 ? J->node_size : problem->trees[J->tree].A.n;
             const double *values = J->values;
             for (int32_t k = 0; k < (nodes > 0 ? nodes : 1); k++) {
@@ -227,9 +296,28 @@ double stn_problem_imbalance(const stn_problem *problem, const bool *singular, c
 }
 
 void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c) {
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        if (problem->trees[t].A.form == STN_MATRIX_ARTICULATED) {
+            articulated_velocities(problem->trees[t].A.bodies, v + problem->trees[t].dof_start);
+        }
+    }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        stn_constraint_velocity(problem, c, v, v_c + c->row);
+        double *own = v_c + c->row;
+        if (!has_wrench_alone(c)) {
+            stn_constraint_velocity(problem, c, v, own);
+            continue;
+        }
+        own[0] = own[1] = own[2] = 0.0;
+        for (int32_t b = 0; b < stn_constraint_block_count(c); b++) {
+            const stn_jacobian *J = stn_constraint_block(c, b);
+            if (jacobian_is_wrench(J)) {
+                const double *V = articulated_work(problem->trees[J->tree].A.bodies);
+                wrench_mul_add(J->wrench, V + 8 * (size_t)J->tip, own);
+            } else {
+                add_product(problem, J, c->rows, v, own);
+            }
+        }
     }
     for (int32_t r = 0; with_bias && r < problem->row_count; r++) {
         v_c[r] += problem->bias[r];
@@ -305,6 +393,9 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
             } else {
                 add_nodal_mass(A, A->node_size, x_t, x0_t, y + start);
             }
+            break;
+        case STN_MATRIX_ARTICULATED:
+            articulated_times(A, 1.0, x_t, x0_t, y + start);
             break;
         }
     }

@@ -242,21 +242,30 @@ stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_
 
 // ------------------------------------------------------------------------------------------------------------ writing
 
-/// Writes a solution, or where it has no v_c its problem alone.
+/// Writes a solution, or where it has no v_c its problem alone. Formats know no articulated matrices.
 static stn_status write_with(const stn_plugin_info *plugin, stn_problem_sink *sink, const stn_problem_result *result,
                              stn_error *err) {
     stn_instance *format = NULL;
-    stn_status status =
-        stn_instance_create(sink->context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
+    stn_problem problem;
+    stn_problem_result expanded = *result;
+    stn_arena *arena = stn_arena_create(sink->context);
+    stn_status status = arena != NULL && stn_problem_expand(result->problem, arena, &problem)
+                            ? STN_OK
+                            : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    expanded.problem = &problem;
+    if (status == STN_OK) {
+        status = stn_instance_create(sink->context, STN_KIND_PROBLEM_FILE, plugin->desc->id, NULL, 0, &format, err);
+    }
     if (status == STN_OK) {
         const stn_problem_file_ops *ops = format->desc->ops.problem_file;
         sink->format = sink->format != NULL ? sink->format : ops->formats[0];
         stn_answer_begin(err);
-        status = result->v_c != NULL ? ops->write_solution(format->self, sink, result, err)
-                                     : ops->write(format->self, sink, result->problem, err);
+        status = result->v_c != NULL ? ops->write_solution(format->self, sink, &expanded, err)
+                                     : ops->write(format->self, sink, &problem, err);
         status = take_answer(status, sink->path, err);
     }
     stn_instance_destroy(format);
+    stn_arena_destroy(arena);
     return status;
 }
 

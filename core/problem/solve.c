@@ -47,6 +47,10 @@ static stn_status build_island(const solve_job *job, int32_t index, part *out, s
         }
     }
     const bool singular = out->inverse != NULL && inverse_has_singular(out->inverse);
+    if (status == STN_OK && (singular || !stn_solver_takes_articulated(&job->solver->ops))) {
+        const stn_problem compact = *p;
+        status = stn_problem_expand(&compact, arena, p) ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
     if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0 && !singular) {
         const bool timed = job->request->phase_us != NULL;
         const double start = timed ? stn_clock_us() : 0.0;

@@ -74,22 +74,15 @@ static int32_t support_tree(const step_setup *setup, const stn_support *support)
     return -1;
 }
 
-/// The Jacobian of a contact of one body of a tree whose motion is told, by its wrench. Where both bodies are of one
-/// tree the wrench is taken back: false, as at other positions, and no row is filled. Memory: `complete`.
-static bool add_by_motion(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
-                          const stn_contact *contact, const stn_constraint *c, double *values, stn_jacobian *J,
-                          bool *complete) {
+/// The Jacobian of a contact of one body of a tree whose motion is told, by its wrench; with values unless A is
+/// articulated. False: out of memory.
+static bool put_wrench(const assembly *a, const stn_kinematics *k, int32_t body, double sign,
+                       const stn_contact *contact, const stn_constraint *c, stn_jacobian *J) {
     const stn_problem_tree *tree = &a->frame->problem.trees[J->tree];
-    const bool second = J->wrench != NULL;
-    J->wrench = NULL;
-    if (tree->motion == NULL || second || k != a->frame->kinematics) {
-        return false;
-    }
     double *wrench = STN_ARENA(a->frame->arena, 24, double);
     J->wrench = wrench;
     if (wrench == NULL) {
-        *complete = false;
-        return true;
+        return false;
     }
     const stn_vec3 arm = stn_vec3_sub(contact->point, k->reference[J->tree]);
     for (int32_t r = 0; r < 3; r++, wrench += 8) {
@@ -103,7 +96,9 @@ static bool add_by_motion(const assembly *a, const stn_kinematics *k, int32_t bo
         wrench[6] = wrench[7] = 0.0;
     }
     J->tip = stn_model_body_velocity(a->setup->model, body);
-    articulated_rows(tree->A.n, tree->parent, tree->motion, J->wrench, J->tip, values);
+    if (J->values != NULL) {
+        articulated_rows(tree->A.n, tree->parent, tree->motion, J->wrench, J->tip, (double *)(uintptr_t)J->values);
+    }
     return true;
 }
 
@@ -116,32 +111,39 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
     const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
     double *values[2] = {NULL, NULL};
     int32_t count = 0;
+    const bool now = k == a->frame->kinematics && trees[0] != trees[1]; // both bodies of one tree have no wrench
     for (int32_t side = 0; side < 2; side++) {
         if (trees[side] < 0) {
             continue;
         }
         const stn_tree *tree = &model->trees[trees[side]];
+        const stn_problem_tree *told = &a->frame->problem.trees[trees[side]];
+        const bool moves = now && told->motion != NULL;
         int32_t slot = side == 1 && trees[0] == trees[1] ? 0 : count;
         stn_jacobian *J = &c->J[slot];
         if (slot == count) {
             const int32_t size = stn_node_type_nv(tree->node_type);
             int32_t columns = tree->kind == STN_TREE_NODAL ? size * STN_MAX_NODES : tree->nv;
-            values[slot] = append_block(a->frame, trees[side], 3 * columns, J);
-            if (values[slot] == NULL) {
-                return false;
+            if (moves && told->A.form == STN_MATRIX_ARTICULATED) {
+                *J = (stn_jacobian){.tree = trees[side]};
+            } else {
+                values[slot] = append_block(a->frame, trees[side], 3 * columns, J);
+                if (values[slot] == NULL) {
+                    return false;
+                }
             }
             count++;
         }
         const stn_support *support = supports[side];
         double sign = side == 0 ? -1.0 : 1.0;
-        if (support->body >= 0) {
-            bool complete = true;
-            if (!add_by_motion(a, k, support->body, sign, contact, c, values[slot], J, &complete)) {
-                stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
-            }
-            if (!complete) {
+        if (support->body >= 0 && moves) {
+            if (!put_wrench(a, k, support->body, sign, contact, c, J)) {
                 return false;
             }
+            continue;
+        }
+        if (support->body >= 0) {
+            stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
             continue;
         }
         for (int32_t i = 0; i < support->node_count; i++) {

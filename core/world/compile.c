@@ -2,6 +2,7 @@
 // Compiling a world: the model once, then every array that a step fills, so that a step needs to allocate nothing.
 #include <string.h>
 
+#include "base/ltl.h"
 #include "plugin/settings.h"
 #include "world/clearance.h"
 #include "world/gap.h"
@@ -11,17 +12,19 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
 }
 
-/// M, A, K and D. M and A are dense per articulated tree; of clouds of nodes M is diagonal, or nodal where elements
-/// have mass between nodes or nodes are frames, and A nodal.
+/// M, A, K and D. M and A are dense per articulated tree, or of the articulated form where it is large; of clouds of
+/// nodes M is diagonal, or nodal where elements have mass between nodes or nodes are frames, and A nodal.
 static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     const stn_model *model = world->setup->model;
     stn_context *context = world->services.context;
     step_frame *frame = &world->frame;
     stn_forces *f = &frame->forces;
+    enum { LARGE = 24 }; // of smaller trees full matrices are faster
     size_t trees = (size_t)model->tree_count, values = 0, at = 0;
     frame->M = stn_allocate(context, trees, sizeof *frame->M);
     frame->A = stn_allocate(context, trees, sizeof *frame->A);
-    if (frame->M == NULL || frame->A == NULL) {
+    frame->bodies = stn_allocate(context, trees, sizeof *frame->bodies);
+    if (frame->M == NULL || frame->A == NULL || frame->bodies == NULL) {
         return out_of_memory(err);
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
@@ -35,14 +38,26 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
                         .column = tree->column};
         const bool diagonal = nodal && tree->mass == NULL && tree->node_type == STN_NODE_POINT;
         stn_matrix M = diagonal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
-        A.values = stn_allocate(context, (size_t)stn_matrix_value_count(&A), sizeof(double));
-        M.values = stn_allocate(context, (size_t)stn_matrix_value_count(&M), sizeof(double));
+        const size_t n = (size_t)tree->nv, full = (size_t)stn_matrix_value_count(&A);
+        size_t room_M = (size_t)stn_matrix_value_count(&M), room_A = full;
+        bool complete = true;
+        if (!nodal && n > LARGE) { // a step may store them in either form
+            const size_t own = STN_ARTICULATED_VALUES(n);
+            double *room = stn_allocate(context, own + 8 * n, sizeof(double));
+            frame->bodies[t] =
+                (stn_articulated){tree->nv, model->dof_parent + tree->v_start, room != NULL ? room + own : NULL, room};
+            A.bodies = M.bodies = &frame->bodies[t];
+            room_M = room_A = full > ARTICULATED_NUMBERS * n ? full : ARTICULATED_NUMBERS * n;
+            complete = room != NULL;
+        }
+        A.values = stn_allocate(context, room_A, sizeof(double));
+        M.values = stn_allocate(context, room_M, sizeof(double));
         frame->A[t] = A;
         frame->M[t] = M;
-        if (A.values == NULL || M.values == NULL) {
+        if (A.values == NULL || M.values == NULL || !complete) {
             return out_of_memory(err);
         }
-        values += (size_t)stn_matrix_value_count(&A);
+        values += full;
     }
     *f = (stn_forces){.model = model};
     f->tau = stn_allocate(context, (size_t)model->nv, sizeof(double));
@@ -128,6 +143,7 @@ void stn_world_release_compiled(stn_world *world) {
     for (int32_t t = 0; model != NULL && t < model->tree_count; t++) {
         stn_release(context, frame->M != NULL ? frame->M[t].values : NULL);
         stn_release(context, frame->A != NULL ? frame->A[t].values : NULL);
+        stn_release(context, frame->bodies != NULL ? frame->bodies[t].values : NULL);
     }
     stn_step_release_distances(services);
     if (services->contact_prepared != NULL) {
@@ -139,6 +155,7 @@ void stn_world_release_compiled(stn_world *world) {
     void *memory[] = {
         frame->M,
         frame->A,
+        frame->bodies,
         frame->forces.tau,
         frame->forces.K,
         frame->forces.D,

@@ -6,29 +6,18 @@
 #include "problem/inverse.h"
 #include "world/world.h"
 
-/// How the bodies of large trees move, as they do now: the kinematics will be those of the next step when somebody
-/// solves the problem once more. False: out of memory.
-static bool tell_motion(const stn_model *model, step_frame *frame, stn_inverse *inverse) {
-    enum { LARGE = 24 }; // of smaller trees full matrices are faster
-    tree_masses *told = NULL;
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        const stn_tree *tree = &model->trees[t];
-        if (tree->kind != STN_TREE_ARTICULATED || tree->nv <= LARGE) {
-            continue;
-        }
-        told = told != NULL ? told : STN_ARENA_ZEROED(frame->arena, model->tree_count, tree_masses);
-        double *motion = STN_ARENA(frame->arena, 8 * tree->nv, double);
-        double *inertias = STN_ARENA(frame->arena, 48 * tree->nv, double);
-        if (told == NULL || motion == NULL || inertias == NULL) {
-            return false;
-        }
-        stn_tree_motion(frame->kinematics, t, motion, inertias);
-        told[t] = (tree_masses){inertias, frame->M[t].values, stn_tree_rotors(frame->kinematics, t)};
-        frame->problem.trees[t].motion = motion;
-        frame->problem.trees[t].parent = model->dof_parent + tree->v_start;
+/// M of a tree. A large one keeps how its bodies move, as they do now: the kinematics will be those of the next step
+/// when somebody solves the problem once more. M and A are then articulated, where the integrator knows that form and
+/// gains couple no dofs.
+static void form_mass(const step_setup *setup, step_frame *frame, int32_t t) {
+    stn_articulated *bodies = &frame->bodies[t];
+    if (bodies->n > 0) {
+        const bool known = stn_plugin_says(setup->plugin[STN_KIND_INTEGRATOR], "articulated");
+        const bool coupled = frame->forces.K[t].form == STN_MATRIX_DENSE || frame->forces.D[t].form == STN_MATRIX_DENSE;
+        frame->M[t].form = frame->A[t].form = known && !coupled ? STN_MATRIX_ARTICULATED : STN_MATRIX_DENSE;
+        stn_tree_motion(frame->kinematics, t, (double *)(uintptr_t)bodies->motion);
     }
-    inverse_tell(inverse, told);
-    return true;
+    stn_mass_matrix(frame->kinematics, t, &frame->M[t]);
 }
 
 /// stn_formed.solve.
@@ -44,14 +33,15 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         if (frame->asleep_count == 0 || !frame->asleep[t]) {
             memset(frame->A[t].values, 0, (size_t)stn_matrix_value_count(&frame->A[t]) * sizeof(double));
         }
-        p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};
+        p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start,
+                                         .source = t,
+                                         .A = frame->A[t],
+                                         .motion = frame->bodies[t].motion,
+                                         .parent = frame->bodies[t].parent};
     }
     stn_status status = inverse_begin(services->inverse, p, err);
     if (status != STN_OK) {
         return status;
-    }
-    if (!tell_motion(model, frame, services->inverse)) {
-        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     if (state->sizes.integrator_bytes > 0) {
         memcpy(frame->integrator_next, state->integrator_memory, state->sizes.integrator_bytes);
@@ -127,10 +117,6 @@ static stn_status factor(const step_setup *setup, step_frame *frame, step_servic
     status = stn_step_check_masses(setup, frame, err);
     if (status != STN_OK) {
         return status;
-    }
-    for (tree = 0; tree < p->tree_count; tree++) {
-        p->trees[tree].extra = inverse_articulated(services->inverse, tree);
-        p->trees[tree].inertia = p->trees[tree].extra != NULL ? inverse_inertia(services->inverse, tree) : NULL;
     }
     if (scale == NULL && !inverse_has_singular(services->inverse)) {
         return STN_OK;
@@ -255,7 +241,7 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
         if (frame->asleep_count == 0 || !frame->asleep[t]) { // that of a tree that sleeps is there
-            stn_mass_matrix(frame->kinematics, t, &frame->M[t]);
+            form_mass(setup, frame, t);
         }
     }
     p->v0 = STN_ARENA(frame->arena, n, double);

@@ -75,6 +75,7 @@ typedef struct step_frame {
 
     // form
     stn_matrix *M, *A;                  // (tree_count)
+    stn_articulated *bodies;            // (tree_count) of large trees, with their motion at the step's start; n = 0
     double force_theta, force_theta_vq; // of the integrator, see stn_formed
     double contact_theta;               // likewise
     double relaxation_time;             // likewise

@@ -615,7 +615,7 @@ static bool list_one(const step_setup *setup, step_frame *frame, const stn_law *
         if (values == NULL) {
             return false;
         }
-        memcpy(values, c.J[k].values, count * sizeof *values);
+        stn_jacobian_expand(p, &c.J[k], 3, values);
         J->values = values;
         J->wrench = NULL;
     }

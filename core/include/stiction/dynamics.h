@@ -49,7 +49,8 @@ STN_API void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t 
                                       double *J);
 
 /// Joint-space mass matrix of a tree, reflected rotor inertia included (CRBA). `M` has the tree's n; articulated:
-/// dense; nodal: diagonal (points) or nodal. Of a frame m 1 and R diag(I) R^T, world axes.
+/// dense, or of the articulated form, whose `bodies` hold the motion at the same positions; nodal: diagonal (points) or
+/// nodal. Of a frame m 1 and R diag(I) R^T, world axes.
 STN_API void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M);
 
 /// Inverse dynamics of a tree (RNEA): tau = M(q) a + C(q, v) v - gravity terms, rotor inertia included; joint damping,

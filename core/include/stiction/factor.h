@@ -150,9 +150,6 @@ STN_API void stn_articulated_backward(const stn_articulated *factor, int32_t col
 /// velocity that a unit wrench on what j moves gives it, so that rows E P of a contact there have E G(j) E^T. Takes the
 /// place of what the factor no longer needs. Valid until the next factorisation.
 STN_API const double *stn_articulated_response(const stn_articulated *factor);
-/// y += A x; needs no factor.
-STN_API void stn_articulated_mul_add(const stn_articulated *matrix, const double *inertia, const double *extra,
-                                     const double *x, double *y);
 
 STN_END_C
 #endif

@@ -56,7 +56,7 @@ typedef struct stn_jacobian {
     int32_t node[STN_MAX_NODES]; // ascending, within the tree
     const double *values;        // [1] where the row slides, [m] where it turns
     /// OPTIONAL, of a tree with `motion`: values = wrench S on the way from dof `tip` to the root, 0 elsewhere. NULL:
-    /// not told.
+    /// not told. Where the tree's A is articulated `values` may be NULL, for the wrench says it all.
     const double *wrench; // (rows x 8) moment and force on the tree, about the point of S, two zeros
     int32_t tip;          // a dof of the tree
 } stn_jacobian;
@@ -120,9 +120,6 @@ typedef struct stn_problem_tree {
     /// it.
     const double *motion; // S (n x 8), angular and linear velocity of each dof, about a point that all share, two zeros
     const int32_t *parent; // (n) the dof before it on the way to the root, < its own number; -1: none
-    /// OPTIONAL, with motion, where A is the matrix of stn_articulated (factor.h) with these. NULL: not told.
-    const double *inertia; // (n x 6 x 8)
-    const double *extra;   // (n)
 } stn_problem_tree;
 
 /// Global: A, v_star and Jacobians. Local: W and q, no velocities.
@@ -167,6 +164,13 @@ typedef struct stn_problem {
     /// these names. No world states them.
     double beta, sigma, stiction_tolerance;
 } stn_problem;
+
+/// out (rows x n, row-major) = a block of a constraint of `rows` rows, however it is stored, n dofs of its tree.
+/// Thread: [any].
+STN_API void stn_jacobian_expand(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double *out);
+/// A shallow copy in which no A is articulated and every Jacobian block has values, for who does not know these forms:
+/// what differs lies in `arena`. False: out of memory. Thread: as stn_matrix_mul_add.
+STN_API bool stn_problem_expand(const stn_problem *problem, stn_arena *arena, stn_problem *out);
 
 /// How many numbers a row of a Jacobian block has: all n of its tree, or those of its nodes. Thread: [any].
 static inline int32_t stn_jacobian_columns(const stn_problem *problem, const stn_jacobian *J) {
@@ -218,7 +222,8 @@ STN_API stn_status stn_problem_check(stn_context *context, const stn_problem *pr
 /// round-off, with a well-formed pattern. `label` names it in the text ("tree 0: A"). Allocates scratch from `context`.
 STN_API stn_status stn_matrix_check(stn_context *context, const char *label, const stn_matrix *a, stn_error *err);
 
-/// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
+/// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any]; this and
+/// the next one at a time where some A is articulated.
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
 /// y (nv) = sum over rows of |J_r| |gamma_r|: how large the impulses are that cancel where forces balance and nothing
 /// has momentum. An impulse (v_hat - v_c)/R is itself a difference: of springs (box and equality rows of finite

@@ -50,6 +50,9 @@ enum {
     /// It works by products with A. Worlds then leave nodal trees without a factor, v_star has about what forces make,
     /// and free_impulse the rest, where A is regular, too. Without STN_NEEDS_INVERSE and STN_NEEDS_DELASSUS.
     STN_SUPPORTS_UNFACTORED_A = 1u << 2,
+    /// `solve` takes articulated matrices, and Jacobian blocks of such trees that have wrenches alone. Others are given
+    /// dense ones (stn_problem_expand), which cost n^2 a step, and so is everybody where some A is singular.
+    STN_SUPPORTS_ARTICULATED_A = 1u << 3,
 };
 
 /// Parts of a step that a profile tells apart within its stages.
@@ -191,6 +194,11 @@ static inline bool stn_solver_takes_unfactored(const stn_solver_ops *ops) {
     const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
     return (ops->needs & (STN_NEEDS_INVERSE | STN_NEEDS_DELASSUS)) == 0 && end <= ops->size &&
            (ops->supports & STN_SUPPORTS_UNFACTORED_A) != 0;
+}
+/// Does it take articulated matrices? Thread: [any].
+static inline bool stn_solver_takes_articulated(const stn_solver_ops *ops) {
+    const size_t end = (size_t)((const char *)(&ops->supports + 1) - (const char *)ops);
+    return end <= ops->size && (ops->supports & STN_SUPPORTS_ARTICULATED_A) != 0;
 }
 /// Does it take problems in the local form? Thread: [any].
 static inline bool stn_solver_takes_local(const stn_solver_ops *ops) {

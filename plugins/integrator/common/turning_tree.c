@@ -95,8 +95,10 @@ static stn_status solve(turning *w, double *relative) {
     double size = fmax(broyden_norm(&w->newton, w->m), broyden_norm(&w->newton, w->known));
     size = fmax(size, view->dt * stn_vec3_norm(view->gravity) * sqrt(mass));
     double small = TOLERANCE * size;
-    memset(w->dv, 0, (size_t)w->n * sizeof(double));
-    find_residual(w);
+    for (int32_t i = 0; i < w->n; i++) { // the residual without a change
+        w->dv[i] = 0.0;
+        w->m[i] = view->dt * w->bias[i] - w->known[i];
+    }
     for (int32_t iteration = 0; iteration < MAX_ITERATIONS && residual > small; iteration++) {
         const double *step = take_step(w, iteration);
         if (step == NULL) {

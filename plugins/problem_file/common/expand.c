@@ -21,6 +21,8 @@ void problem_mass_row(const stn_problem_tree *tree, int32_t dof, double *row) {
                    (size_t)m * sizeof *row);
         }
         break;
+    case STN_MATRIX_ARTICULATED: // who writes is given dense ones
+        break;
     }
 }
 

@@ -193,7 +193,11 @@ static stn_status differentiate_island(stn_predictor *p, const stn_islands *isla
                    .constraint = islands->constraint + islands->constraint_start[i]};
     bool unique = true;
     stn_arena_reset(p->island);
-    stn_status status = stn_problem_island(whole, islands, i, p->island, &island.problem, err);
+    stn_problem compact;
+    stn_status status = stn_problem_island(whole, islands, i, p->island, &compact, err);
+    if (status == STN_OK && !stn_problem_expand(&compact, p->island, &island.problem)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
     status = status == STN_OK ? take_columns(p, whole, columns, &island, err) : status;
     if (status != STN_OK || island.sensitivity.columns == 0) {
         return status;

@@ -293,8 +293,8 @@ stn_status augmented_hold(augmented *h, stn_error *err) {
 static int32_t factor_bodies(augmented *h) {
     const stn_problem_tree *tree = &h->problem->trees[h->blocks->tree];
     const size_t n = (size_t)tree->A.n;
-    memcpy(h->inertia, tree->inertia, 48 * n * sizeof *h->inertia);
-    memcpy(h->extra, tree->extra, n * sizeof *h->extra);
+    memcpy(h->inertia, tree->A.values, 48 * n * sizeof *h->inertia);
+    memcpy(h->extra, tree->A.values + 48 * n, n * sizeof *h->extra);
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         if (cluster->motion >= 0) {

@@ -75,7 +75,7 @@ typedef struct augmented {
     augmented_block *blocks;
     bool nodal;              // some A is
     int32_t *tree_block;     // first block of each tree
-    stn_articulated *bodies; // (tree_count) of trees whose A is told to be that; n is 0 of others
+    stn_articulated *bodies; // (tree_count) of trees whose A is articulated, room for such an H; n is 0 of others
     double **own_A;          // (tree_count) of those, from augmented_analyse_entries on
     int64_t A_size;
     double *A; // diagonal blocks, zeros beyond
@@ -121,7 +121,7 @@ typedef struct augmented {
     bool branched; // dense, of one tree whose branches do not meet in H, or that is small: its factor is `ltl`
     stn_ltl ltl;
 
-    /// One tree whose A is that of stn_articulated, with wrenches and rows of single dofs alone: H is such a matrix
+    /// One tree whose A is articulated, with wrenches and rows of single dofs alone: H is such a matrix
     /// too, with the stiffness of contacts in the inertias. A dense H is made only where its diagonal is scaled.
     bool articulated;
     double *inertia, *extra;              // (n x 6 x 8), (n) of H

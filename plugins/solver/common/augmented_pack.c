@@ -65,7 +65,7 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {
         const stn_problem_tree *tree = &problem->trees[t];
-        if (tree->inertia != NULL) {
+        if (tree->A.form == STN_MATRIX_ARTICULATED) {
             double *values = STN_ARENA(arena, STN_ARTICULATED_VALUES(tree->A.n), double);
             if (values == NULL) {
                 return out_of_memory(h, err);
@@ -126,31 +126,27 @@ static int32_t count_blocks(const stn_problem *problem, const stn_jacobian *J) {
     return A->n == 0 ? 0 : A->form != STN_MATRIX_NODAL ? 1 : J->node_count > 0 ? J->node_count : A->node_count;
 }
 
-/// A side whose Jacobian is by nodes although A is not, or the other way: a copy in the form of A. Problems of files
-/// may have such ones.
+/// A side whose Jacobian is by nodes although A is not, or the other way, or a wrench: a copy in the form of A.
+/// Problems of files may have the former.
 static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, placement *where) {
     const stn_matrix *A = &h->problem->trees[J->tree].A;
     const int32_t rows = h->problem->constraints[i].rows, first = h->tree_block[J->tree];
-    const int32_t m = J->node_count > 0 ? J->node_size : A->node_size;
+    const int32_t m = A->node_size;
     double *copy = STN_ARENA_ZEROED(h->control->arena, (size_t)rows * (size_t)A->n, double);
     if (copy == NULL) {
         return false;
     }
-    if (J->node_count == 0) {
-        for (int32_t b = 0; b < A->node_count; b++, copy += m * rows) {
-            for (int32_t e = 0; e < m * rows; e++) {
-                copy[e] = J->values[(size_t)(e / m) * (size_t)A->n + (size_t)(m * b + e % m)];
-            }
-            place_block(where, i, first + b, copy);
-        }
+    if (A->form != STN_MATRIX_NODAL) {
+        stn_jacobian_expand(h->problem, J, rows, copy);
+        place_block(where, i, first, copy);
         return true;
     }
-    for (int32_t b = 0; b < J->node_count; b++) {
+    for (int32_t b = 0; b < A->node_count; b++, copy += m * rows) {
         for (int32_t e = 0; e < m * rows; e++) {
-            copy[(size_t)(e / m) * (size_t)A->n + (size_t)(m * J->node[b] + e % m)] = J->values[m * rows * b + e];
+            copy[e] = J->values[(size_t)(e / m) * (size_t)A->n + (size_t)(m * b + e % m)];
         }
+        place_block(where, i, first + b, copy);
     }
-    place_block(where, i, first, copy);
     return true;
 }
 
@@ -158,7 +154,9 @@ static bool place_copy(const augmented *h, int32_t i, const stn_jacobian *J, pla
 static bool has_wrench(const stn_problem *problem, const stn_constraint *c) {
     const stn_jacobian *J = &c->J[0];
     return stn_constraint_has_cone(c) && stn_constraint_block_count(c) == 1 && J->wrench != NULL &&
-           problem->trees[J->tree].motion != NULL && problem->trees[J->tree].A.form == STN_MATRIX_DENSE;
+           problem->trees[J->tree].motion != NULL &&
+           (problem->trees[J->tree].A.form == STN_MATRIX_DENSE ||
+            problem->trees[J->tree].A.form == STN_MATRIX_ARTICULATED);
 }
 
 /// Sorting key: rank 1 is the first block, rank 0 the second one, and wrenches before cones before lines. Below 3
@@ -206,7 +204,8 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
                 continue;
             }
             int32_t first = h->tree_block[J->tree];
-            if ((J->node_count > 0) != (problem->trees[J->tree].A.form == STN_MATRIX_NODAL)) {
+            if ((J->node_count > 0) != (problem->trees[J->tree].A.form == STN_MATRIX_NODAL) ||
+                (J->values == NULL && !where->wrench[i])) {
                 if (!place_copy(h, i, J, where)) {
                     return out_of_memory(h, err);
                 }

@@ -281,20 +281,22 @@ stn_status augmented_analyse(augmented *h, augmented_form form, stn_error *err) 
     return augmented_analyse_entries(h, form, err);
 }
 
-/// A of trees that told how it is made.
+/// Articulated A, written out.
 static bool copy_own_A(augmented *h) {
     for (int32_t b = 0; b < h->block_count; b++) {
         const augmented_block *block = &h->blocks[b];
         if (block->A >= 0 || h->own_A[block->tree] != NULL) {
             continue;
         }
-        double *own = STN_ARENA_ZEROED(h->control->arena, (size_t)block->n * (size_t)block->ld + 8, double);
-        for (int64_t i = 0; i < block->n && own != NULL; i++) {
-            memcpy(own + i * block->ld, h->problem->trees[block->tree].A.values + i * block->n,
-                   (size_t)block->n * sizeof *own);
-        }
-        if (own == NULL) {
+        const size_t n = (size_t)block->n, ld = (size_t)block->ld;
+        double *own = STN_ARENA_ZEROED(h->control->arena, n * ld + 8, double);
+        double *full = STN_ARENA(h->control->arena, n * n, double);
+        if (own == NULL || full == NULL) {
             return false;
+        }
+        stn_matrix_expand(&h->problem->trees[block->tree].A, full);
+        for (size_t i = 0; i < n; i++) {
+            memcpy(own + i * ld, full + i * n, n * sizeof *own);
         }
         h->own_A[block->tree] = own;
     }

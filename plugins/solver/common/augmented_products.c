@@ -85,9 +85,15 @@ void augmented_scale(const augmented *h, double *D) {
     }
     for (int32_t b = 0; b < h->block_count; b++) {
         const augmented_block *block = &h->blocks[b];
-        const bool told = block->A < 0;
-        const double *A = told ? h->problem->trees[block->tree].A.values : h->A + block->A;
-        const int64_t stride = (told ? block->n : block->ld) + 1;
+        if (block->A < 0) {
+            stn_matrix_diagonal(&h->problem->trees[block->tree].A, D + block->start);
+            for (int32_t i = block->n; i < block->ld; i++) {
+                D[block->start + i] = INFINITY;
+            }
+            continue;
+        }
+        const double *A = h->A + block->A;
+        const int64_t stride = block->ld + 1;
         for (int32_t i = 0; i < block->ld; i++) {
             D[block->start + i] = i < block->n ? A[i * stride] : (double)INFINITY;
         }
@@ -156,8 +162,7 @@ STN_KERNEL void augmented_mass_times(const augmented *h, const double *x, double
         const stn_problem_tree *tree = &h->problem->trees[block->tree];
         if (h->bodies[block->tree].n > 0) {
             memset(y + block->start, 0, (size_t)block->ld * sizeof *y);
-            stn_articulated_mul_add(&h->bodies[block->tree], tree->inertia, tree->extra, x + block->start,
-                                    y + block->start);
+            stn_matrix_mul_add(&tree->A, 1.0, x + block->start, y + block->start);
         } else if (block->n == 6) {
             block_times(6, 8, h->A + block->A, x + block->start, y + block->start);
         } else {

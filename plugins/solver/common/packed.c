@@ -76,7 +76,16 @@ static void add_sizes(const stn_problem *problem, const stn_constraint *c, doubl
         const stn_jacobian *J = stn_constraint_block(c, k);
         const stn_problem_tree *tree = &problem->trees[J->tree];
         const double *v = problem->v_star + tree->dof_start;
-        for (int32_t r = 0; r < c->rows; r++) {
+        for (int32_t d = J->values == NULL ? J->tip : -1; d >= 0; d = tree->parent[d]) { // a wrench alone
+            for (int32_t r = 0; r < c->rows; r++) {
+                double value = 0.0;
+                for (int32_t e = 0; e < 6; e++) {
+                    value += J->wrench[8 * r + e] * tree->motion[8 * d + e];
+                }
+                sizes[r] += fabs(value * v[d]);
+            }
+        }
+        for (int32_t r = 0; r < c->rows && J->values != NULL; r++) {
             for (int32_t d = 0; d < tree->A.n && J->node_count == 0; d++) {
                 sizes[r] += fabs(J->values[r * tree->A.n + d] * v[d]);
             }

@@ -508,7 +508,7 @@ static const stn_solver_ops ops = {
     .create_workspace = symbolic_cache_create,
     .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
-    .supports = STN_SUPPORTS_SINGULAR_A,
+    .supports = STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_ARTICULATED_A,
 };
 
 static const stn_plugin_desc descriptor = {

@@ -110,7 +110,50 @@ static void check(const articulated_kernels *kernels, sample *s, stn_random *r) 
         }
         assert_near(y[i], sum, 1e-12 * (1.0 + fabs(sum) + s->diagonal[i]));
     }
+    double full[MOST * MOST], gathered[MOST];
+    kernels->expand(&p, s->inertia, s->extra, full);
+    for (int32_t i = 0; i < n * n; i++) {
+        assert_near(full[i], s->a[i], 1e-12 * (1.0 + fabs(s->a[i])));
+    }
+    kernels->velocities(&p, x);
+    for (int32_t j = 0; j < n; j++) {
+        double V[6];
+        velocity(s, j, x, V);
+        for (int32_t k = 0; k < 6; k++) {
+            assert_near(p.work[WIDE * j + k], V[k], 1e-12 * (1.0 + fabs(V[k])));
+        }
+    }
+    for (int32_t j = 0; j < n; j++) { // a force on one dof
+        memset(p.work, 0, WIDE * (size_t)n * sizeof *p.work);
+        memset(gathered, 0, sizeof gathered);
+        for (int32_t k = 0; k < 6; k++) {
+            p.work[WIDE * j + k] = 1.0 + k;
+        }
+        kernels->gather(&p, gathered);
+        for (int32_t i = j; i >= 0; i = s->parent[i]) {
+            for (int32_t k = 0; k < 6; k++) {
+                gathered[i] -= (1.0 + k) * s->motion[WIDE * i + k];
+            }
+        }
+        for (int32_t i = 0; i < n; i++) {
+            assert_near(gathered[i], 0.0, 1e-12);
+        }
+    }
+    assert_int_equal(kernels->factor(&p, s->inertia, s->extra, s->diagonal, 1e-13), -1); // expand took its room
     kernels->response(&p);
+    double E[3 * WIDE] = {0.0}, mass[9] = {0.0};
+    for (int32_t k = 0; k < 3 * WIDE; k++) {
+        E[k] = k % WIDE < 6 ? random_real(r) : 0.0;
+    }
+    kernels->mass(p.block + BLOCK * (n - 1), E, mass);
+    for (int32_t k = 0; k < 9; k++) {
+        double sum = 0.0;
+        for (int32_t e = 0; e < 36; e++) {
+            sum += E[WIDE * (k / 3) + e / 6] * p.block[BLOCK * (n - 1) + WIDE * (e / 6) + e % 6] *
+                   E[WIDE * (k % 3) + e % 6];
+        }
+        assert_near(mass[k], sum, 1e-12 * (1.0 + fabs(sum)));
+    }
     for (int32_t j = 0; j < n; j++) {
         for (int32_t k = 0; k < 6; k++) { // a unit wrench
             double b[MOST] = {0.0}, V[6];

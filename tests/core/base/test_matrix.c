@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <stiction/factor.h>
 #include <stiction/matrix.h>
 
 #include "stn_random.h"
@@ -187,8 +188,71 @@ static void a_nodal_pattern_must_contain_what_is_added(void **state) {
     assert_int_equal(stn_matrix_add_scaled(&outer.matrix, 1.0, &other), STN_ERR_ARGUMENT);
 }
 
+/// A matrix by the inertias of bodies is linear in its values: what is added to it shows in products, in the diagonal
+/// and where it is written out.
+static void articulated_matrices_take_diagonals_and_their_like(void **state) {
+    (void)state;
+    stn_random r = {6};
+    int32_t parent[N];
+    double motion[8 * N], room[STN_ARTICULATED_VALUES(N)], values[2][50 * N] = {{0.0}}, added[N], full[3][N * N];
+    const stn_articulated bodies = {N, parent, motion, room}, others = bodies;
+    stn_matrix A[2], dense = {.n = N, .form = STN_MATRIX_DENSE, .values = full[2]};
+    const stn_matrix D = {.n = N, .form = STN_MATRIX_DIAGONAL, .values = added};
+    for (int32_t j = 0; j < N; j++) {
+        parent[j] = j - 1 - (j > 3 && j % 3 == 0);
+        added[j] = random_real(&r);
+        for (int32_t k = 0; k < 8; k++) {
+            motion[8 * j + k] = k < 6 ? random_real(&r) : 0.0;
+        }
+        for (int32_t m = 0; m < 2; m++) {
+            double I[36];
+            random_spd(&r, 6, 1.0, I);
+            for (int32_t k = 0; k < 36; k++) {
+                values[m][48 * j + 8 * (k / 6) + k % 6] = I[k];
+            }
+            values[m][48 * N + j] = 0.1 * (j + m);
+        }
+    }
+    for (int32_t m = 0; m < 2; m++) {
+        A[m] = (stn_matrix){.n = N, .form = STN_MATRIX_ARTICULATED, .values = values[m], .bodies = &bodies};
+        assert_int_equal(stn_matrix_value_count(&A[m]), 50 * N);
+        stn_matrix_expand(&A[m], full[m]);
+        for (int32_t j = 0; j < N; j++) {
+            values[m][49 * N + j] = full[m][j * (N + 1)];
+        }
+    }
+    assert_int_equal(stn_matrix_add_scaled(&A[0], 0.5, &A[1]), STN_OK);
+    assert_int_equal(stn_matrix_add_scaled(&A[0], 2.0, &D), STN_OK);
+    for (int32_t k = 0; k < N * N; k++) {
+        full[0][k] += 0.5 * full[1][k] + (k % (N + 1) == 0 ? 2.0 * added[k / N] : 0.0);
+    }
+    double x[N], y[N], sum[N], diagonal[N];
+    for (int32_t i = 0; i < N; i++) {
+        x[i] = random_real(&r);
+        y[i] = sum[i] = random_real(&r);
+    }
+    for (int32_t k = 0; k < N * N; k++) {
+        sum[k / N] += -0.7 * full[0][k] * x[k % N];
+    }
+    stn_matrix_mul_add(&A[0], -0.7, x, y);
+    stn_matrix_diagonal(&A[0], diagonal);
+    stn_matrix_expand(&A[0], full[1]);
+    for (int32_t k = 0; k < N * N; k++) {
+        assert_near(full[1][k], full[0][k], 1e-13 * (1.0 + fabs(full[0][k])));
+    }
+    for (int32_t i = 0; i < N; i++) {
+        assert_near(y[i], sum[i], 1e-12 * (1.0 + fabs(sum[i])));
+        assert_near(diagonal[i], full[0][i * (N + 1)], 1e-13 * fabs(diagonal[i]));
+    }
+    A[1].bodies = &others;
+    assert_int_equal(stn_matrix_add_scaled(&A[0], 1.0, &A[1]), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_matrix_add_scaled(&A[0], 1.0, &dense), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_matrix_add_scaled(&dense, 1.0, &A[0]), STN_ERR_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(articulated_matrices_take_diagonals_and_their_like),
         cmocka_unit_test(the_number_of_values_follows_the_form),
         cmocka_unit_test(the_product_is_that_of_the_full_matrix),
         cmocka_unit_test(a_free_body_takes_the_same_product),

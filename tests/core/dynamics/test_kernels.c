@@ -8,7 +8,7 @@
 #define TABLE(suffix)                                                                                            \
     {                                                                                                            \
         kinematics_##suffix, inverse_dynamics_##suffix, inverse_dynamics_polar_##suffix, twice_kinetic_##suffix, \
-            mass_matrix_##suffix                                                                                 \
+            mass_matrix_##suffix, mass_diagonal_##suffix                                                         \
     }
 
 static const dynamics_kernels plain = TABLE(plain);
@@ -35,6 +35,14 @@ static size_t results(stn_kinematics *k, const dynamics_kernels *kernels, const 
         const stn_tree *part = &model->trees[t];
         stn_matrix M = {.n = part->nv, .form = STN_MATRIX_DENSE, .values = out};
         stn_mass_matrix(k, t, &M);
+        if (part->kind == STN_TREE_ARTICULATED && part->body_count > 1) {
+            double diagonal[MOST_DOFS];
+            kernels->mass_diagonal(kinematics_object_of(k), t, diagonal);
+            for (int32_t d = 0; d < part->nv; d++) {
+                const double entry = out[d * (part->nv + 1)];
+                assert_near(diagonal[d], entry, 1e-13 * entry);
+            }
+        }
         out += part->nv * part->nv;
         stn_inverse_dynamics(k, t, stn_vec3_make(0.0, 0.0, -9.81), tree->a + part->v_start, scratch, out);
         out += part->nv;

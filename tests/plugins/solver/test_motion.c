@@ -64,9 +64,26 @@ static void put_wrench(sample *s, stn_random *r, stn_constraint *c, int32_t tip)
     c->J[0].tip = tip;
 }
 
+/// The tree once more, by the inertias of its bodies.
+typedef struct articulation {
+    int32_t parent[64];
+    stn_articulated bodies;
+    stn_matrix articulated;
+} articulation;
+
+/// A of the tree by its inertias, and wrenches in the place of rows.
+static void articulate(sample *s, articulation *own) {
+    s->trees[0].A = own->articulated;
+    for (int32_t i = 0; i < s->problem.constraint_count; i++) {
+        stn_jacobian *J = &s->constraints[i].J[0];
+        J->values = J->wrench != NULL ? NULL : J->values;
+    }
+}
+
 /// A tree with contacts, and with the seed a limit of a joint, rows that couple branches, an ellipse, a contact with
 /// another tree, two dofs that damping couples.
-static sample *tree_sample(uint64_t seed, int32_t *parent) {
+static sample *tree_sample(uint64_t seed, articulation *own) {
+    int32_t *parent = own->parent;
     stn_random r = {seed};
     sample *s = sample_create();
     const int32_t n = 1 + random_below(&r, 48);
@@ -76,12 +93,12 @@ static sample *tree_sample(uint64_t seed, int32_t *parent) {
     for (int32_t j = 0; j < n; j++) {
         S[8 * j + 6] = S[8 * j + 7] = 0.0;
     }
-    double *inertia = sample_doubles(s, (size_t)(48 * n), 0.0);
+    double *inertia = sample_doubles(s, (size_t)(50 * n), 0.1); // and 0.1 on the diagonal
+    memset(inertia, 0, (size_t)(48 * n) * sizeof *inertia);
     put_mass(&r, n, parent, S, inertia, s->trees[tree].A.values);
-    if (seed % 11 != 0 && seed % 3 != 0) { // A is that of the inertias
-        s->trees[tree].inertia = inertia;
-        s->trees[tree].extra = sample_doubles(s, (size_t)n, 0.1);
-    }
+    stn_matrix_diagonal(&s->trees[tree].A, inertia + 49 * n);
+    own->articulated = (stn_matrix){.n = n, .form = STN_MATRIX_ARTICULATED, .values = inertia, .bodies = &own->bodies};
+    own->bodies = (stn_articulated){n, parent, S, sample_doubles(s, STN_ARTICULATED_VALUES(n), 0.0)};
     s->trees[tree].motion = S;
     s->trees[tree].parent = parent;
     for (int32_t k = 1 + random_below(&r, 12); k > 0; k--) {
@@ -135,10 +152,19 @@ static void compare(fixture *f, const char *solver, const char *law, const char 
     assert_ok(try_with(f, solver, settings, factorization != NULL ? 3 : 2, law), f->err);
     double worst = 0.0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        int32_t parent[64];
-        sample *s = tree_sample(seed, parent);
+        articulation own;
+        sample *s = tree_sample(seed, &own);
         stn_problem *p = &s->problem;
         double v[MULTICONTACT_MOST], speed = 0.0, off = 0.0;
+        const stn_matrix full = s->trees[0].A;
+        const double *rows[64];
+        assert_true(p->constraint_count <= 64);
+        for (int32_t i = 0; i < p->constraint_count; i++) {
+            rows[i] = s->constraints[i].J[0].values;
+        }
+        if (seed % 11 != 0 && seed % 3 != 0) { // A is that of the inertias
+            articulate(s, &own);
+        }
         assert_ok(stn_problem_check(f->context, p, &f->err), f->err);
         const stn_status told = solve(f, p);
         if (told < STN_OK) {
@@ -146,8 +172,10 @@ static void compare(fixture *f, const char *solver, const char *law, const char 
         }
         const int32_t iterations = f->report.iterations;
         memcpy(v, f->v, (size_t)p->nv * sizeof *v);
+        s->trees[0].A = full;
         for (int32_t i = 0; i < p->constraint_count; i++) {
             s->constraints[i].J[0].wrench = NULL;
+            s->constraints[i].J[0].values = rows[i];
         }
         const stn_status plain = solve(f, p);
         for (int32_t d = 0; d < p->nv; d++) {
@@ -172,13 +200,14 @@ static void solvers_find_the_same_by_the_motion_of_trees(void **state) {
     compare(*state, "sap", "sap", "block");
     compare(*state, "ipm", "sap", NULL);
     compare(*state, "ipm", NULL, NULL);
+    compare(*state, "apgd", "sap", NULL); // which is given rows and dense matrices
 }
 
 static void a_motion_that_is_not_that_of_the_rows_is_refused(void **state) {
     fixture *f = *state;
-    int32_t parent[64];
+    articulation own;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        sample *s = tree_sample(seed, parent);
+        sample *s = tree_sample(seed, &own);
         stn_jacobian *J = &s->constraints[0].J[0];
         const stn_problem_tree *tree = &s->trees[0];
         double *wrench = (double *)(uintptr_t)J->wrench;
@@ -192,7 +221,40 @@ static void a_motion_that_is_not_that_of_the_rows_is_refused(void **state) {
         assert_int_equal(stn_problem_check(f->context, &s->problem, &f->err), STN_ERR_ARGUMENT);
         J->wrench = NULL;
         assert_ok(stn_problem_check(f->context, &s->problem, &f->err), f->err);
-        parent[tree->A.n - 1] = tree->A.n - 1;
+        own.parent[tree->A.n - 1] = tree->A.n - 1;
+        assert_int_equal(stn_problem_check(f->context, &s->problem, &f->err), STN_ERR_ARGUMENT);
+        sample_clear(s);
+    }
+}
+
+static void articulated_matrices_that_are_none_are_refused(void **state) {
+    fixture *f = *state;
+    articulation own;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        if (seed % 11 == 0) {
+            continue;
+        }
+        sample *s = tree_sample(seed, &own);
+        articulate(s, &own);
+        const int32_t n = own.bodies.n;
+        double *values = own.articulated.values;
+        const int32_t wrong[] = {1, 48 * n, 50 * n - 1, 48 * (n - 1) + 6}; // one half of a pair, diagonals, a zero
+        assert_ok(stn_problem_check(f->context, &s->problem, &f->err), f->err);
+        for (int32_t k = 0; k < STN_COUNT(wrong); k++) {
+            const double right = values[wrong[k]];
+            values[wrong[k]] += 0.01;
+            assert_int_equal(stn_problem_check(f->context, &s->problem, &f->err), STN_ERR_ARGUMENT);
+            values[wrong[k]] = NAN;
+            assert_true(stn_problem_check(f->context, &s->problem, &f->err) < STN_OK);
+            values[wrong[k]] = right;
+        }
+        stn_jacobian *J = &s->constraints[0].J[0];
+        double *wrench = (double *)(uintptr_t)J->wrench;
+        const double right = wrench[2];
+        wrench[2] = NAN;
+        assert_int_equal(stn_problem_check(f->context, &s->problem, &f->err), STN_ERR_NUMERIC);
+        wrench[2] = right;
+        s->trees[0].motion = NULL; // that of A is another one
         assert_int_equal(stn_problem_check(f->context, &s->problem, &f->err), STN_ERR_ARGUMENT);
         sample_clear(s);
     }
@@ -200,21 +262,99 @@ static void a_motion_that_is_not_that_of_the_rows_is_refused(void **state) {
 
 static void copies_do_without_the_motion(void **state) {
     fixture *f = *state;
-    int32_t parent[64];
-    sample *s = tree_sample(3, parent);
-    stn_problem_owner *owner = NULL;
-    assert_ok(stn_problem_copy(f->context, &s->problem, &owner, &f->err), f->err);
-    assert_null(stn_problem_of(owner)->trees[0].motion);
-    assert_null(stn_problem_of(owner)->constraints[0].J[0].wrench);
-    stn_problem_destroy(owner);
-    sample_clear(s);
+    articulation own;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        if (seed % 11 == 0) {
+            continue;
+        }
+        sample *s = tree_sample(seed, &own);
+        const stn_matrix full = s->trees[0].A;
+        const stn_constraint *c = &s->constraints[0];
+        const double *rows = c->J[0].values;
+        stn_problem_owner *owner = NULL;
+        articulate(s, &own);
+        assert_ok(stn_problem_copy(f->context, &s->problem, &owner, &f->err), f->err);
+        const stn_problem *copy = stn_problem_of(owner);
+        assert_null(copy->trees[0].motion);
+        assert_null(copy->constraints[0].J[0].wrench);
+        assert_int_equal(copy->trees[0].A.form, STN_MATRIX_DENSE);
+        for (int32_t k = 0; k < full.n * full.n; k++) {
+            assert_near(copy->trees[0].A.values[k], full.values[k], 1e-12 * (1.0 + fabs(full.values[k])));
+        }
+        for (int32_t k = 0; k < c->rows * full.n; k++) {
+            assert_near(copy->constraints[0].J[0].values[k], rows[k], 1e-12 * (1.0 + fabs(rows[k])));
+        }
+        stn_problem_destroy(owner);
+        sample_clear(s);
+    }
+}
+
+/// Products of the articulated problem are those of the one that is written out.
+static void products_are_those_of_rows(void **state) {
+    fixture *f = *state;
+    articulation own;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        if (seed % 11 == 0) {
+            continue;
+        }
+        sample *s = tree_sample(seed, &own);
+        stn_problem *p = &s->problem, plain;
+        stn_arena *arena = stn_arena_create(f->context);
+        stn_random r = {seed};
+        double x[128], from[128], y[4][128], gamma[256], v_c[4][256];
+        assert_true(p->nv <= 128 && p->row_count <= 256);
+        for (int32_t d = 0; d < p->nv; d++) {
+            x[d] = random_real(&r);
+            from[d] = random_real(&r);
+            y[0][d] = y[1][d] = y[2][d] = 1.0;
+        }
+        for (int32_t i = 0; i < p->row_count; i++) {
+            gamma[i] = random_real(&r);
+        }
+        stn_problem_jacobian_transposed_add(p, 0.7, gamma, y[0]);
+        stn_problem_contact_velocity(p, x, true, v_c[0]);
+        stn_problem_impulse_sizes(p, gamma, v_c[2]);
+        stn_problem_mass_times(p, x, from, y[3]);
+        articulate(s, &own);
+        assert_true(arena != NULL && stn_problem_expand(p, arena, &plain));
+        for (int32_t k = 0; k < 2; k++) { // the articulated one, and what was made of it
+            const stn_problem *q = k == 0 ? p : &plain;
+            double mass[128], sizes[128];
+            for (int32_t d = 0; d < p->nv; d++) {
+                y[1][d] = y[2][d] = 1.0;
+            }
+            stn_problem_jacobian_transposed_add(q, 0.7, gamma, y[1]);
+            stn_problem_contact_velocity(q, x, true, v_c[1]);
+            stn_problem_impulse_sizes(q, gamma, sizes);
+            stn_problem_mass_times(q, x, from, mass);
+            for (int32_t i = 0; i < p->constraint_count; i++) {
+                const stn_constraint *c = &p->constraints[i];
+                stn_constraint_transposed_add(q, c, 0.7, gamma + c->row, y[2]);
+                stn_constraint_velocity(q, c, x, v_c[3] + c->row);
+            }
+            for (int32_t d = 0; d < p->nv; d++) {
+                assert_near(y[1][d], y[0][d], 1e-12 * (1.0 + v_c[2][d]));
+                assert_near(y[2][d], y[0][d], 1e-12 * (1.0 + v_c[2][d]));
+                assert_near(sizes[d], v_c[2][d], 1e-12 * (1.0 + v_c[2][d]));
+                assert_near(mass[d], y[3][d], 1e-11 * (1.0 + fabs(y[3][d])));
+            }
+            for (int32_t i = 0; i < p->row_count; i++) {
+                assert_near(v_c[1][i], v_c[0][i], 1e-11);
+                assert_near(v_c[3][i] + p->bias[i], v_c[0][i], 1e-11);
+            }
+        }
+        stn_arena_destroy(arena);
+        sample_clear(s);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(solvers_find_the_same_by_the_motion_of_trees, setup, teardown),
         cmocka_unit_test_setup_teardown(a_motion_that_is_not_that_of_the_rows_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(articulated_matrices_that_are_none_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_do_without_the_motion, setup, teardown),
+        cmocka_unit_test_setup_teardown(products_are_those_of_rows, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
