@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "model/compiled.h"
+#include "dynamics/kinematics.h"
 #include "problem/inverse.h"
 
 stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
@@ -43,9 +43,13 @@ stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, s
     return c;
 }
 
+static void set_block(const step_frame *frame, int32_t tree, const double *values, stn_jacobian *J) {
+    *J = (stn_jacobian){.tree = tree, .node_size = frame->problem.trees[tree].A.node_size, .values = values};
+}
+
 double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_jacobian *J) {
     double *values = STN_ARENA_ZEROED(frame->arena, count, double);
-    *J = (stn_jacobian){.tree = tree, .node_size = frame->problem.trees[tree].A.node_size, .values = values};
+    set_block(frame, tree, values, J);
     return values;
 }
 
@@ -112,6 +116,7 @@ static bool add_by_motion(const assembly *a, const stn_kinematics *k, int32_t bo
 static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
                              stn_constraint *c) {
     const stn_model *model = a->setup->model;
+    const body_plan *plans = model_object_of(model)->plan;
     const stn_support *supports[2] = {&contact->a, &contact->b};
     const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
     double *values[2] = {NULL, NULL};
@@ -123,6 +128,17 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
         const stn_tree *tree = &model->trees[trees[side]];
         int32_t slot = side == 1 && trees[0] == trees[1] ? 0 : count;
         stn_jacobian *J = &c->J[slot];
+        double sign = side == 0 ? -1.0 : 1.0;
+        if (slot == count && tree->body_count == 1 && plans[tree->body_start].free_root) {
+            values[slot] = STN_ARENA(a->frame->arena, 18, double);
+            if (values[slot] == NULL) {
+                return false;
+            }
+            set_block(a->frame, trees[side], values[slot], J);
+            free_body_jacobian(k, trees[side], contact->point, &c->frame, sign, values[slot]);
+            count++;
+            continue;
+        }
         if (slot == count) {
             const int32_t size = stn_node_type_nv(tree->node_type);
             int32_t columns = tree->kind == STN_TREE_NODAL ? size * STN_MAX_NODES : tree->nv;
@@ -133,7 +149,6 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
             count++;
         }
         const stn_support *support = supports[side];
-        double sign = side == 0 ? -1.0 : 1.0;
         if (support->body >= 0) {
             bool complete = true;
             if (!add_by_motion(a, k, support->body, sign, contact, c, values[slot], J, &complete)) {
@@ -173,17 +188,21 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
 /// a direction, and where it is normal to the plane, the frame is the deterministic one; in the latter case every
 /// direction lies across, and mu2 acts in all of them.
 static void put_friction(const stn_contact *contact, stn_constraint *c) {
-    stn_vec3 n = contact->normal;
-    stn_vec3 d = stn_vec3_mul_add(contact->direction, -stn_vec3_dot(contact->direction, n), n);
-    double along = stn_vec3_norm(d), length = stn_vec3_norm(contact->direction);
+    const stn_vec3 n = contact->normal, told = contact->direction;
     c->mu1 = contact->material.mu;
     c->mu2 = contact->mu2;
-    if (along > DIRECTION_IS_NORMAL * length) {
-        stn_vec3 t1 = stn_vec3_scale(1.0 / along, d);
-        c->frame = stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
-    } else {
+    if (told.x == 0.0 && told.y == 0.0 && told.z == 0.0) { // the usual case
         c->frame = stn_contact_frame(n);
-        c->mu1 = length > 0.0 ? c->mu2 : c->mu1;
+    } else {
+        const stn_vec3 d = stn_vec3_mul_add(told, -stn_vec3_dot(told, n), n);
+        const double along = stn_vec3_norm(d), length = stn_vec3_norm(told);
+        if (along > DIRECTION_IS_NORMAL * length) {
+            const stn_vec3 t1 = stn_vec3_scale(1.0 / along, d);
+            c->frame = stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
+        } else {
+            c->frame = stn_contact_frame(n);
+            c->mu1 = length > 0.0 ? c->mu2 : c->mu1;
+        }
     }
     c->set = c->mu1 == c->mu2 ? STN_SET_CONE : STN_SET_ELLIPSE;
 }

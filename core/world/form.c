@@ -40,8 +40,10 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
                                  step_services *services, const stn_matrix **scale, stn_error *err) {
     const stn_model *model = setup->model;
     stn_problem *p = &frame->problem;
+    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
+    const bool cleared = !stn_plugin_says(integrator, "writes_A");
     for (int32_t t = 0; t < model->tree_count; t++) {
-        if (frame->asleep_count == 0 || !frame->asleep[t]) {
+        if (cleared && (frame->asleep_count == 0 || !frame->asleep[t])) {
             memset(frame->A[t].values, 0, (size_t)stn_matrix_value_count(&frame->A[t]) * sizeof(double));
         }
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = frame->A[t]};
@@ -73,7 +75,6 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         .solve = solve_formed,
         .core = services->inverse,
     };
-    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_error said = {0};
     if (formed.bias_rule == NULL || formed.v_told == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/compiled.h"
 #include "world/sleep.h"
 
 void stn_step_update_kinematics(step_frame *frame, const double *q, const double *v) {
@@ -20,6 +21,15 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
     stn_step_update_kinematics(frame, state->q, state->v);
     stn_step_kinematic_bodies(setup, state, frame, services);
     return STN_OK;
+}
+
+/// In one pass without a branch.
+static bool any_other_than_zero(int32_t count, const double *x) {
+    bool any = false;
+    for (int32_t i = 0; i < count; i++) {
+        any |= x[i] != 0.0;
+    }
+    return any;
 }
 
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
@@ -92,8 +102,9 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
             memset(f->D[t].values, 0, bytes);
         }
     }
-    for (int32_t j = 0; j < model->joint_count; j++) { // springs are there on joints of one velocity alone
-        const stn_joint *joint = &model->joints[j];
+    const model_object *object = model_object_of(model);
+    for (int32_t i = 0; i < object->acting_count; i++) { // springs are there on joints of one velocity alone
+        const stn_joint *joint = &model->joints[object->acting[i]];
         if (joint->stiffness > 0.0) {
             double stretch = state->q[joint->q_start] - joint->rest;
             stn_forces_add_gain(f, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
@@ -109,7 +120,8 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     for (int32_t d = 0; d < model->nv; d++) {
         f->tau[d] += state->effort[d];
     }
-    for (int32_t b = 1; b < model->body_count; b++) {
+    const bool pushed = any_other_than_zero(6 * model->body_count, state->wrench);
+    for (int32_t b = 1; b < model->body_count && pushed; b++) {
         const double *w = state->wrench + 6 * (size_t)b;
         if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
             stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
@@ -166,6 +178,7 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 /// Nodal trees count with their applied efforts and with elements that say load.
 double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
+    const model_object *object = model_object_of(model);
     const stn_problem *problem = &frame->problem;
     const double *v0 = state->v, *v = frame->v_next;
     double dt = frame->dt, theta = frame->force_theta, theta_vq = frame->force_theta_vq, work = 0.0;
@@ -190,8 +203,8 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
         stn_matrix_mul_add(&frame->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
         stn_matrix_mul_add(&frame->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
-    for (int32_t i = 0; i < model->joint_count; i++) { // without what damper and spring of a joint do
-        const stn_joint *joint = &model->joints[i];
+    for (int32_t i = 0; i < object->acting_count; i++) { // without what damper and spring of a joint do
+        const stn_joint *joint = &model->joints[object->acting[i]];
         bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
         for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
             double effort = -joint->damping * (v0[d] + dv[d]);
@@ -204,7 +217,9 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
     for (int32_t d = 0; d < model->nv; d++) {
         work += 0.5 * dt * j[d] * (v0[d] + v[d]);
     }
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
+    const bool driven = setup->kinematic_count > 0 || frame->has_belts; // may contacts be?
+    const int32_t first = driven ? 0 : frame->contacts.count;           // they come before all other rows
+    for (int32_t i = first; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         if (c->kind == STN_CONSTRAINT_SERVO) {
             double before = 0.0, after = 0.0;

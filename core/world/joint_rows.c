@@ -3,6 +3,7 @@
 // follow from their data says docs/contact-problem.md, "What the rows are".
 #include <math.h>
 
+#include "model/compiled.h"
 #include "world/assemble.h"
 
 /// A row of a joint.
@@ -82,10 +83,11 @@ static bool add_servo(const assembly *a, const stn_servo *servo) {
 }
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
-    // at most; free bodies have joints, too, which have none
+    // at most
     int32_t rows = frame->forces.servo_count;
-    for (int32_t j = 0; j < setup->model->joint_count; j++) {
-        const stn_joint *joint = &setup->model->joints[j];
+    const model_object *object = model_object_of(setup->model);
+    for (int32_t i = 0; i < object->acting_count; i++) {
+        const stn_joint *joint = &setup->model->joints[object->acting[i]];
         const bool limited = setup->model->groups[joint->group].velocity_limits && !isinf(joint->velocity);
         rows += (joint->nv == 1 ? 2 : 0) + (joint->mimic >= 0 ? 1 : 0) + (joint->friction > 0.0 ? joint->nv : 0) +
                 (limited ? 2 * joint->nv : 0);
@@ -97,7 +99,9 @@ bool add_joint_rows(const assembly *a) {
     const stn_joint *joints = a->setup->model->joints;
     const double *q = a->state->q;
     stn_problem *p = &a->frame->problem;
-    for (int32_t j = 0; j < a->setup->model->joint_count; j++) {
+    const model_object *object = model_object_of(a->setup->model);
+    for (int32_t i = 0; i < object->acting_count; i++) {
+        const int32_t j = object->acting[i];
         const stn_joint *joint = &joints[j];
         if (!add_limits(a, j)) {
             return false;

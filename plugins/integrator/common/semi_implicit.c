@@ -2,6 +2,8 @@
 // See semi_implicit.h.
 #include "common/semi_implicit.h"
 
+#include <string.h>
+
 #include "common/spinning_body.h"
 #include "common/turning_tree.h"
 
@@ -46,10 +48,21 @@ double *semi_implicit_room(const stn_integrator_view *view) {
     return STN_ARENA(view->arena, most, double);
 }
 
+/// A = M. False: A cannot hold it.
+static bool begin_mass(stn_matrix *A, const stn_matrix *M) {
+    const size_t bytes = (size_t)stn_matrix_value_count(A) * sizeof *A->values;
+    if (A->form == STN_MATRIX_DENSE && M->form == STN_MATRIX_DENSE) {
+        memcpy(A->values, M->values, bytes);
+        return true;
+    }
+    memset(A->values, 0, bytes);
+    return stn_matrix_add_scaled(A, 1.0, M) == STN_OK;
+}
+
 stn_status semi_implicit_form_tree(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *room,
                                    stn_error *err) {
     const double dt = view->dt;
-    stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
+    stn_status status = begin_mass(&formed->A[t], &view->M[t]) ? STN_OK : STN_ERR_ARGUMENT;
     if (status == STN_OK) {
         status = stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]);
     }
