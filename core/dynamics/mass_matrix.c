@@ -4,6 +4,15 @@
 
 #include "dynamics/tree_kernels.h"
 
+static inline void put_row(double *row, double a, double b, double c, double d, double e, double f) {
+    row[0] = a;
+    row[1] = b;
+    row[2] = c;
+    row[3] = d;
+    row[4] = e;
+    row[5] = f;
+}
+
 void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M) {
     const stn_model *model = kinematics->model;
     const kinematics_object *k = kinematics_object_of(kinematics);
@@ -40,15 +49,13 @@ void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix 
         const inertia *i = &k->inertia[t->body_start];
         const double m = i->moment[3], x = i->moment[0], y = i->moment[1], z = i->moment[2];
         const double(*I)[4] = i->turning;
-        const double values[6][6] = {
-            {m, 0.0, 0.0, 0.0, z, -y},
-            {0.0, m, 0.0, -z, 0.0, x},
-            {0.0, 0.0, m, y, -x, 0.0},
-            {0.0, -z, y, I[0][0], I[1][0], I[2][0]},
-            {z, 0.0, -x, I[1][0], I[1][1], I[2][1]},
-            {-y, x, 0.0, I[2][0], I[2][1], I[2][2]},
-        };
-        memcpy(M->values, values, sizeof values);
+        double *row = M->values;
+        put_row(row, m, 0.0, 0.0, 0.0, z, -y);
+        put_row(row + 6, 0.0, m, 0.0, -z, 0.0, x);
+        put_row(row + 12, 0.0, 0.0, m, y, -x, 0.0);
+        put_row(row + 18, 0.0, -z, y, I[0][0], I[1][0], I[2][0]);
+        put_row(row + 24, z, 0.0, -x, I[1][0], I[1][1], I[2][1]);
+        put_row(row + 30, -y, x, 0.0, I[2][0], I[2][1], I[2][2]);
     } else {
         k->kernels->mass_matrix(k, tree, M->values);
     }

@@ -42,8 +42,7 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const body_kernels *body = inverse_body(m->scale, J->tree, &factor);
     const bool lanes = inverse_fits_lanes(constraint, J);
     if (body != NULL && lanes) {
-        body->half(factor, J->values, m->scratch);
-        body->pair_add(m->scratch, m->scratch, W);
+        body->square_add(factor, J->values, W);
         return true;
     }
     const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;

@@ -43,13 +43,9 @@ stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, s
     return c;
 }
 
-static void set_block(const step_frame *frame, int32_t tree, const double *values, stn_jacobian *J) {
-    *J = (stn_jacobian){.tree = tree, .node_size = frame->problem.trees[tree].A.node_size, .values = values};
-}
-
 double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_jacobian *J) {
     double *values = STN_ARENA_ZEROED(frame->arena, count, double);
-    set_block(frame, tree, values, J);
+    *J = (stn_jacobian){.tree = tree, .node_size = frame->problem.trees[tree].A.node_size, .values = values};
     return values;
 }
 
@@ -66,7 +62,7 @@ bool append_unit_row(const assembly *a, stn_constraint *c, int32_t dof, double v
 }
 
 /// -1: its support has no velocity in the problem.
-static int32_t support_tree(const step_setup *setup, const stn_support *support) {
+static inline int32_t support_tree(const step_setup *setup, const stn_support *support) {
     if (support->body >= 0) {
         return stn_setup_is_kinematic(setup, support->body) ? -1 : setup->model->bodies[support->body].tree;
     }
@@ -134,7 +130,8 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
             if (values[slot] == NULL) {
                 return false;
             }
-            set_block(a->frame, trees[side], values[slot], J);
+            J->tree = trees[side]; // else as append_constraint left it
+            J->values = values[slot];
             free_body_jacobian(k, trees[side], contact->point, &c->frame, sign, values[slot]);
             count++;
             continue;
@@ -242,9 +239,14 @@ static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
         put_bias(frame, c, stn_vec3_add(moved.bias, middle->change));
         done = contact_jacobian(a, frame->scratch_kinematics, &moved, c);
     } else {
-        stn_vec3 told = stn_vec3_sub(stn_step_kinematic_velocity(a->setup, frame, contact->b.body, contact->point),
-                                     stn_step_kinematic_velocity(a->setup, frame, contact->a.body, contact->point));
-        told = stn_vec3_add(told, stn_step_prescribed_velocity(a->setup, frame, contact));
+        stn_vec3 told = stn_vec3_zero();
+        if (a->setup->kinematic_count > 0) {
+            told = stn_vec3_sub(stn_step_kinematic_velocity(a->setup, frame, contact->b.body, contact->point),
+                                stn_step_kinematic_velocity(a->setup, frame, contact->a.body, contact->point));
+        }
+        if (a->setup->model->attachment_count > 0) {
+            told = stn_vec3_add(told, stn_step_prescribed_velocity(a->setup, frame, contact));
+        }
         put_bias(frame, c, stn_vec3_add(contact->bias, told));
         if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
             done = contact_jacobian(a, frame->kinematics, contact, c);

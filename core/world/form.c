@@ -302,16 +302,19 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
             continue;
         }
         stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);
+        double *restrict v_star = p->v_star, *restrict free_impulse = p->free_impulse;
         for (int32_t d = start; d < end; d++) {
-            p->v_star[d] += p->free_impulse[d];
-            p->free_impulse[d] = 0.0;
+            v_star[d] += free_impulse[d];
+            free_impulse[d] = 0.0;
         }
     }
     if (!left) {
         p->free_impulse = NULL;
     }
+    const double *restrict star = p->v_star;
+    double *restrict promised = frame->v_promised;
     for (size_t d = 0; d < n; d++) {
-        frame->v_promised[d] = fabs(frame->v_promised[d]) > fabs(p->v_star[d]) ? frame->v_promised[d] : p->v_star[d];
+        promised[d] = fabs(promised[d]) > fabs(star[d]) ? promised[d] : star[d];
     }
     status = stn_step_check_dofs(setup, p->v_star, "free velocity of", err);
     return status == STN_OK ? status : blame_integrator(setup, frame, status, err);

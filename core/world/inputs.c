@@ -183,27 +183,36 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
     const double *v0 = state->v, *v = frame->v_next;
     double dt = frame->dt, theta = frame->force_theta, theta_vq = frame->force_theta_vq, work = 0.0;
     double *j = STN_ARENA(frame->arena, 3 * model->nv, double);
-    if (j == NULL) {
+    int32_t *pushed = STN_ARENA(frame->arena, model->tree_count, int32_t), pushed_count = 0; // trees with a j
+    if (j == NULL || pushed == NULL) {
         return NAN;
     }
     double *dq = j + model->nv, *dv = dq + model->nv;
-    for (int32_t d = 0; d < model->nv; d++) {
-        j[d] = frame->forces.tau[d];
-        dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
-        dv[d] = theta * (v[d] - v0[d]);
-    }
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
+        const stn_matrix *K = &frame->forces.K[t], *D = &frame->forces.D[t];
+        const int32_t start = tree->v_start, end = start + tree->nv;
+        const double *tau = frame->forces.tau;
         if (tree->kind == STN_TREE_NODAL) {
-            for (int32_t d = tree->v_start; d < tree->v_start + tree->nv; d++) {
+            for (int32_t d = start; d < end; d++) {
                 j[d] = state->effort[d] + (frame->load != NULL ? frame->load[d] : 0.0);
             }
+        } else if (K->form != STN_MATRIX_ZERO || D->form != STN_MATRIX_ZERO) {
+            for (int32_t d = start; d < end; d++) {
+                j[d] = tau[d];
+                dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
+                dv[d] = theta * (v[d] - v0[d]);
+            }
+            stn_matrix_mul_add(K, -1.0, dq + start, j + start);
+            stn_matrix_mul_add(D, -1.0, dv + start, j + start);
+        } else if (any_other_than_zero(tree->nv, tau + start)) {
+            memcpy(j + start, tau + start, (size_t)tree->nv * sizeof *j);
+        } else {
             continue;
         }
-        stn_matrix_mul_add(&frame->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
-        stn_matrix_mul_add(&frame->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
+        pushed[pushed_count++] = t;
     }
-    for (int32_t i = 0; i < object->acting_count; i++) { // without what damper and spring of a joint do
+    for (int32_t i = 0; i < object->acting_count; i++) { // without what damper and spring of a joint do: K and D have it
         const stn_joint *joint = &model->joints[object->acting[i]];
         bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
         for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
@@ -214,8 +223,11 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             j[d] -= effort;
         }
     }
-    for (int32_t d = 0; d < model->nv; d++) {
-        work += 0.5 * dt * j[d] * (v0[d] + v[d]);
+    for (int32_t i = 0; i < pushed_count; i++) {
+        const stn_tree *tree = &model->trees[pushed[i]];
+        for (int32_t d = tree->v_start; d < tree->v_start + tree->nv; d++) {
+            work += 0.5 * dt * j[d] * (v0[d] + v[d]);
+        }
     }
     const bool driven = setup->kinematic_count > 0 || frame->has_belts; // may contacts be?
     const int32_t first = driven ? 0 : frame->contacts.count;           // they come before all other rows

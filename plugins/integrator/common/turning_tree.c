@@ -70,14 +70,16 @@ static const double *take_step(turning *w, int32_t iteration) {
     return w->formed->solve(w->formed->core, w->tree, step) ? broyden_update(&w->newton, iteration) : NULL;
 }
 
-/// m = A dv - known + dt bias.
-static void find_residual(turning *w) {
+/// m = A dv - known + dt bias; dv = 0 at the start.
+static void find_residual(turning *w, bool start) {
     const double dt = w->view->dt, *bias = w->bias, *known = w->known;
     double *restrict m = w->m;
     for (int32_t i = 0; i < w->n; i++) {
         m[i] = dt * bias[i] - known[i];
     }
-    stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->dv, w->m);
+    if (!start) {
+        stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->dv, w->m);
+    }
 }
 
 /// The bias. STN_NOT_CONVERGED: it does not end, as in turns of radians in a step; `relative` is then what is left.
@@ -96,7 +98,7 @@ static stn_status solve(turning *w, double *relative) {
     size = fmax(size, view->dt * stn_vec3_norm(view->gravity) * sqrt(mass));
     double small = TOLERANCE * size;
     memset(w->dv, 0, (size_t)w->n * sizeof(double));
-    find_residual(w);
+    find_residual(w, true);
     for (int32_t iteration = 0; iteration < MAX_ITERATIONS && residual > small; iteration++) {
         const double *step = take_step(w, iteration);
         if (step == NULL) {
@@ -109,7 +111,7 @@ static stn_status solve(turning *w, double *relative) {
             v_star[i] = v0[i] + dv[i];
         }
         stn_inverse_dynamics_polar(view->kinematics, w->tree, view->gravity, w->v_star, NULL, w->scratch, w->bias);
-        find_residual(w);
+        find_residual(w, false);
         residual = broyden_norm(&w->newton, w->m);
     }
     *relative = residual / size;
