@@ -23,22 +23,28 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
     return STN_OK;
 }
 
-/// In one pass without a branch.
+/// In one pass without a branch, by what is left of the bits without the sign.
 static bool any_other_than_zero(int32_t count, const double *x) {
-    bool any = false;
+    uint64_t any = 0;
     for (int32_t i = 0; i < count; i++) {
-        any |= x[i] != 0.0;
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        any |= bits << 1;
     }
-    return any;
+    return any != 0;
 }
 
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
 static bool sound_diagonal(const stn_matrix *gain) {
-    int32_t wrong = 0;
+    const uint64_t endless = UINT64_C(0x7ff) << 52; // bits of >= 0 and finite lie below those of infinity
+    uint64_t largest = 0;
     for (int32_t r = 0; r < gain->n; r++) {
-        wrong |= !(gain->values[r] >= 0.0) | !(gain->values[r] < (double)INFINITY);
+        const double value = gain->values[r] + 0.0; // without the sign of a zero
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        largest = bits > largest ? bits : largest;
     }
-    return wrong == 0;
+    return largest < endless;
 }
 
 /// Adds to a failure of `dof` which controllers drive it; what several may have broken has no file of one.
@@ -117,8 +123,10 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     if (status != STN_OK) {
         return status;
     }
+    const double *restrict effort = state->effort;
+    double *restrict tau = f->tau;
     for (int32_t d = 0; d < model->nv; d++) {
-        f->tau[d] += state->effort[d];
+        tau[d] += effort[d];
     }
     const bool pushed = any_other_than_zero(6 * model->body_count, state->wrench);
     for (int32_t b = 1; b < model->body_count && pushed; b++) {

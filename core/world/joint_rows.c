@@ -24,10 +24,11 @@ static bool add_limits(const assembly *a, int32_t j) {
     const stn_joint *joint = &a->setup->model->joints[j];
     const double *v = a->state->v, *promised = a->frame->v_promised;
     stn_problem *p = &a->frame->problem;
-    for (int32_t side = 0; joint->nv == 1 && joint->mimic < 0 && side < 2; side++) {
-        double q = a->state->q[joint->q_start];
-        double speed = fmax(fabs(v[joint->v_start]), fabs(promised[joint->v_start]));
-        double gap = side == 0 ? q - joint->lower : joint->upper - q;
+    const bool limited = joint->nv == 1 && joint->mimic < 0;
+    const double q = limited ? a->state->q[joint->q_start] : 0.0;
+    const double speed = limited ? at_least(fabs(v[joint->v_start]), fabs(promised[joint->v_start])) : 0.0;
+    for (int32_t side = 0; limited && side < 2; side++) {
+        const double gap = side == 0 ? q - joint->lower : joint->upper - q;
         if (!(gap <= 2.0 * p->dt * speed)) {
             continue;
         }
