@@ -20,20 +20,6 @@ static inline void add_column(const stn_mat3 *axes, double s, stn_vec3 u, int32_
     J[2 * n + column] += s * row.z;
 }
 
-void free_body_jacobian(const stn_kinematics *kinematics, int32_t tree, stn_vec3 point, const stn_mat3 *axes,
-                        double sign, double *J) {
-    const stn_vec3 r = stn_vec3_sub(point, kinematics->reference[tree]);
-    for (int32_t k = 0; k < 3; k++, J += 6) { // S = 1: the row of axis e is (e, r x e)
-        const stn_vec3 e = stn_mat3_column(axes, k), turn = stn_vec3_cross(r, e);
-        J[0] = sign * e.x;
-        J[1] = sign * e.y;
-        J[2] = sign * e.z;
-        J[3] = sign * turn.x;
-        J[4] = sign * turn.y;
-        J[5] = sign * turn.z;
-    }
-}
-
 void stn_point_jacobian_add(const stn_kinematics *kinematics, int32_t body, stn_vec3 point, const stn_mat3 *axes,
                             double sign, double *J) {
     const body_plan *plans = kinematics_object_of(kinematics)->plan;

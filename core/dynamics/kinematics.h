@@ -83,10 +83,6 @@ void stn_tree_motion(const stn_kinematics *kinematics, int32_t tree, double *mot
 /// (n) what motors add to the diagonal of the tree's mass matrix.
 const double *stn_tree_rotors(const stn_kinematics *kinematics, int32_t tree);
 
-/// stn_point_jacobian_add of the one body of a tree that floats in the world, in place of what J (3 x 6) holds.
-void free_body_jacobian(const stn_kinematics *kinematics, int32_t tree, stn_vec3 point, const stn_mat3 *axes,
-                        double sign, double *J);
-
 static inline stn_vec3 inertia_moment(const inertia *i) { // h
     return stn_vec3_make(i->moment[0], i->moment[1], i->moment[2]);
 }

@@ -110,9 +110,15 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         stn_constraint *constraint = &problem->constraints[c];
-        double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+        double W[STN_MAX_ROWS * STN_MAX_ROWS];
         if (!m->all && isfinite(constraint->w)) {
             continue;
+        }
+        for (int32_t i = 0; i < 9; i++) { // of most; the others' beyond
+            W[i] = 0.0;
+        }
+        for (int32_t i = 9; i < constraint->rows * constraint->rows; i++) {
+            W[i] = 0.0;
         }
         const int32_t sides = stn_constraint_block_count(constraint);
         for (int32_t side = 0; side < sides; side++) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "dynamics/kinematics.h"
+#include "model/compiled.h"
 #include "problem/inverse.h"
 
 stn_constraint *append_constraint(step_frame *frame, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
@@ -107,16 +107,74 @@ static bool add_by_motion(const assembly *a, const stn_kinematics *k, int32_t bo
     return true;
 }
 
+/// The rows of a body that floats in the world, at `arm` from its origin: S = 1, that of axis e is (e, arm x e).
+static inline void put_free_rows(stn_vec3 arm, const stn_vec3 axes[3], double *J) {
+    for (int32_t r = 0; r < 3; r++, J += 6) {
+        const stn_vec3 turn = stn_vec3_cross(arm, axes[r]);
+        J[0] = axes[r].x;
+        J[1] = axes[r].y;
+        J[2] = axes[r].z;
+        J[3] = turn.x;
+        J[4] = turn.y;
+        J[5] = turn.z;
+    }
+}
+
+/// The Jacobian where each side is such a body, or has no velocity in the problem. False: it is not so, and nothing is
+/// written; `complete`: there was memory.
+static bool free_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact, stn_constraint *c,
+                          bool *complete) {
+    const stn_model *model = a->setup->model;
+    const body_plan *plans = model_object_of(model)->plan;
+    const int32_t bodies[2] = {contact->a.body, contact->b.body};
+    int32_t tree[2];
+    for (int32_t side = 0; side < 2; side++) {
+        const int32_t b = bodies[side];
+        tree[side] = -1;
+        if (b < 0 || (b > 0 && !plans[b].free_root)) {
+            return false;
+        }
+        if (b > 0) {
+            tree[side] = model->bodies[b].tree;
+            if (model->trees[tree[side]].body_count > 1) {
+                return false;
+            }
+        }
+    }
+    double *values = STN_ARENA(a->frame->arena, 36, double);
+    *complete = values != NULL;
+    const stn_mat3 *axes = &c->frame;
+    int32_t count = 0;
+    for (int32_t side = 0; side < 2 && values != NULL; side++) {
+        if (tree[side] < 0) {
+            continue;
+        }
+        const double sign = side == 0 ? -1.0 : 1.0;
+        const stn_vec3 signed_axes[3] = {stn_vec3_scale(sign, stn_mat3_column(axes, 0)),
+                                         stn_vec3_scale(sign, stn_mat3_column(axes, 1)),
+                                         stn_vec3_scale(sign, stn_mat3_column(axes, 2))};
+        put_free_rows(stn_vec3_sub(contact->point, k->reference[tree[side]]), signed_axes, values);
+        c->J[count].tree = tree[side]; // the rest as append_constraint left it
+        c->J[count].values = values;
+        values += 18;
+        count++;
+    }
+    return true;
+}
+
 /// J_B - J_A along the axes of the contact's frame, in one block where both supports are of one tree; false: out of
 /// memory.
 static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
                              stn_constraint *c) {
     const stn_model *model = a->setup->model;
-    const body_plan *plans = model_object_of(model)->plan;
     const stn_support *supports[2] = {&contact->a, &contact->b};
     const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
     double *values[2] = {NULL, NULL};
     int32_t count = 0;
+    bool complete = true;
+    if (free_jacobian(a, k, contact, c, &complete)) {
+        return complete;
+    }
     for (int32_t side = 0; side < 2; side++) {
         if (trees[side] < 0) {
             continue;
@@ -124,18 +182,6 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
         const stn_tree *tree = &model->trees[trees[side]];
         int32_t slot = side == 1 && trees[0] == trees[1] ? 0 : count;
         stn_jacobian *J = &c->J[slot];
-        double sign = side == 0 ? -1.0 : 1.0;
-        if (slot == count && tree->body_count == 1 && plans[tree->body_start].free_root) {
-            values[slot] = STN_ARENA(a->frame->arena, 18, double);
-            if (values[slot] == NULL) {
-                return false;
-            }
-            J->tree = trees[side]; // else as append_constraint left it
-            J->values = values[slot];
-            free_body_jacobian(k, trees[side], contact->point, &c->frame, sign, values[slot]);
-            count++;
-            continue;
-        }
         if (slot == count) {
             const int32_t size = stn_node_type_nv(tree->node_type);
             int32_t columns = tree->kind == STN_TREE_NODAL ? size * STN_MAX_NODES : tree->nv;
@@ -146,8 +192,8 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
             count++;
         }
         const stn_support *support = supports[side];
+        double sign = side == 0 ? -1.0 : 1.0;
         if (support->body >= 0) {
-            bool complete = true;
             if (!add_by_motion(a, k, support->body, sign, contact, c, values[slot], J, &complete)) {
                 stn_point_jacobian_add(k, support->body, contact->point, &c->frame, sign, values[slot]);
             }
