@@ -47,8 +47,7 @@ static int32_t factor(const double *restrict a, double singular, double *restric
     return bad == 6 ? -1 : bad;
 }
 
-static void half(const double *restrict l, const double *restrict J, double *restrict X) {
-    lanes x[6];
+ALWAYS void find_half(const double *restrict l, const double *restrict J, lanes x[6]) {
     UNROLL
     for (int32_t k = 0; k < 6; k++) {
         x[k] = (lanes){J[k], J[6 + k], J[12 + k], 0.0};
@@ -60,8 +59,35 @@ static void half(const double *restrict l, const double *restrict J, double *res
         for (int32_t i = k + 1; i < 6; i++) {
             x[i] -= x[k] * l[6 * i + k];
         }
+    }
+}
+
+static void half(const double *restrict l, const double *restrict J, double *restrict X) {
+    lanes x[6];
+    find_half(l, J, x);
+    UNROLL
+    for (int32_t k = 0; k < 6; k++) {
         *(lanes *)(X + 4 * k) = x[k];
     }
+}
+
+static void square_add(const double *restrict l, const double *restrict J, double *restrict out) {
+    lanes x[6], own = {0.0}, mixed = {0.0}; // mixed: t1 t2, t2 n, n t1
+    find_half(l, J, x);
+    UNROLL
+    for (int32_t k = 0; k < 6; k++) {
+        own += x[k] * x[k];
+        mixed += x[k] * __builtin_shufflevector(x[k], x[k], 1, 2, 0, 3);
+    }
+    out[0] += own[0];
+    out[4] += own[1];
+    out[8] += own[2];
+    out[1] += mixed[0];
+    out[3] += mixed[0];
+    out[5] += mixed[1];
+    out[7] += mixed[1];
+    out[2] += mixed[2];
+    out[6] += mixed[2];
 }
 
 static void pair_add(const double *restrict X, const double *restrict Y, double *restrict out) {
@@ -108,4 +134,4 @@ static void solve(const double *restrict l, int32_t columns, double *restrict x)
     }
 }
 
-const body_kernels KERNEL_NAME(body_kernels) = {factor, half, pair_add, solve};
+const body_kernels KERNEL_NAME(body_kernels) = {factor, half, pair_add, square_add, solve};

@@ -315,9 +315,7 @@ ALWAYS int32_t half_whole(const ltl_parts *f, part4 *lanes, int32_t *dofs) {
         }
         const part4 u = left * f->inverse[k - 1];
         for (int32_t i = 0; i < k - 1; i++) {
-            if (row[i] != 0.0 || next[i] != 0.0) {
-                lanes[i] = lanes[i] - t * row[i] - u * next[i];
-            }
+            lanes[i] = lanes[i] - t * row[i] - u * next[i];
         }
         lanes[k] *= f->root[k];
         lanes[k - 1] = left * f->root[k - 1];

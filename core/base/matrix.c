@@ -167,6 +167,9 @@ static bool holds(const stn_matrix *a, const stn_matrix *b) {
 }
 
 stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
+    if (b->form == STN_MATRIX_ZERO && a->n == b->n) {
+        return STN_OK;
+    }
     if (!holds(a, b)) {
         return STN_ERR_ARGUMENT;
     }

@@ -28,19 +28,21 @@ static void node_motion(const stn_kinematics *k, const stn_tree *tree, int32_t i
 
 double stn_kinetic_energy(const stn_kinematics *kinematics) {
     const stn_model *model = kinematics->model;
+    const model_object *object = model_object_of(model);
     const kinematics_object *k = kinematics_object_of(kinematics);
     double twice = 0.0;
-    for (int32_t t = 0; t < model_object_of(model)->articulated_count; t++) {
+    for (int32_t t = 0; t < object->articulated_count; t++) {
         twice += k->kernels->twice_kinetic(k, &model->trees[t]);
     }
-    for (int32_t i = 1; i < model->body_count; i++) {
-        double rotor = model->joints[k->plan[i].joint].reflected_inertia;
-        for (int32_t j = 0; rotor > 0.0 && j < k->plan[i].nv; j++) {
-            double rate = kinematics->v[k->plan[i].v + j];
+    for (int32_t i = 0; i < object->acting_count; i++) {
+        const stn_joint *joint = &model->joints[object->acting[i]];
+        const double rotor = joint->reflected_inertia;
+        for (int32_t j = 0; rotor > 0.0 && j < joint->nv; j++) {
+            double rate = kinematics->v[joint->v_start + j];
             twice += rotor * rate * rate;
         }
     }
-    for (int32_t t = model_object_of(model)->articulated_count; t < model->tree_count; t++) {
+    for (int32_t t = object->articulated_count; t < model->tree_count; t++) {
         for (int32_t i = 0; i < model->trees[t].node_count; i++) {
             stn_spatial u, p;
             node_motion(kinematics, &model->trees[t], i, &u, &p);
@@ -69,8 +71,9 @@ double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravi
 double stn_spring_energy(const stn_kinematics *kinematics) {
     const stn_model *model = kinematics->model;
     double energy = 0.0;
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        const stn_joint *joint = &model->joints[j];
+    const model_object *object = model_object_of(model);
+    for (int32_t i = 0; i < object->acting_count; i++) {
+        const stn_joint *joint = &model->joints[object->acting[i]];
         if (joint->stiffness > 0.0) {
             double stretch = kinematics->q[joint->q_start] - joint->rest;
             energy += 0.5 * joint->stiffness * stretch * stretch;

@@ -44,22 +44,23 @@ void stn_forces_add_effort(stn_forces *forces, int32_t dof, double effort) {
     forces->tau[dof] += effort;
 }
 
-void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, double tau0) {
-    int32_t tree = forces->model->dof_tree[dof], i = dof - forces->model->trees[tree].v_start;
-    stn_matrix *to[2] = {&forces->K[tree], &forces->D[tree]};
-    double *storage[2] = {forces->K_storage, forces->D_storage};
-    const double gain[2] = {kp, kd};
-    forces->tau[dof] += tau0;
-    for (int32_t m = 0; m < 2; m++) {
-        stn_matrix *a = to[m];
-        if (gain[m] == 0.0) {
-            continue;
-        }
-        if (a->form == STN_MATRIX_ZERO) {
-            make_diagonal(a, storage_of(forces, storage[m], tree));
-        }
-        a->values[a->form == STN_MATRIX_DIAGONAL ? (size_t)i : (size_t)i * (size_t)(a->n + 1)] += gain[m];
+/// Entry (i, i) of the gain `a` of a tree.
+static inline void add_to_diagonal(const stn_forces *forces, stn_matrix *a, double *storage, int32_t tree, int32_t i,
+                                   double gain) {
+    if (gain == 0.0) {
+        return;
     }
+    if (a->form == STN_MATRIX_ZERO) {
+        make_diagonal(a, storage_of(forces, storage, tree));
+    }
+    a->values[a->form == STN_MATRIX_DIAGONAL ? (size_t)i : (size_t)i * (size_t)(a->n + 1)] += gain;
+}
+
+void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, double tau0) {
+    const int32_t tree = forces->model->dof_tree[dof], i = dof - forces->model->trees[tree].v_start;
+    forces->tau[dof] += tau0;
+    add_to_diagonal(forces, &forces->K[tree], forces->K_storage, tree, i, kp);
+    add_to_diagonal(forces, &forces->D[tree], forces->D_storage, tree, i, kd);
 }
 
 /// Mean of two values by their gains.

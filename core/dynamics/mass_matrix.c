@@ -19,60 +19,27 @@ static void articulated_masses(const kinematics_object *k, int32_t tree, stn_mat
         }
         const inertia *I = &k->inertia[b];
         const double *h = I->moment, m = h[3];
-        const double block[48] = {
-            I->turning[0][0],
-            I->turning[1][0],
-            I->turning[2][0],
-            0.0,
-            -h[2],
-            h[1],
-            0.0,
-            0.0, //
-            I->turning[0][1],
-            I->turning[1][1],
-            I->turning[2][1],
-            h[2],
-            0.0,
-            -h[0],
-            0.0,
-            0.0, //
-            I->turning[0][2],
-            I->turning[1][2],
-            I->turning[2][2],
-            -h[1],
-            h[0],
-            0.0,
-            0.0,
-            0.0, //
-            0.0,
-            h[2],
-            -h[1],
-            m,
-            0.0,
-            0.0,
-            0.0,
-            0.0, //
-            -h[2],
-            0.0,
-            h[0],
-            0.0,
-            m,
-            0.0,
-            0.0,
-            0.0, //
-            h[1],
-            -h[0],
-            0.0,
-            0.0,
-            0.0,
-            m,
-            0.0,
-            0.0,
+        const double block[6][8] = {
+            {I->turning[0][0], I->turning[1][0], I->turning[2][0], 0.0, -h[2], h[1]},
+            {I->turning[0][1], I->turning[1][1], I->turning[2][1], h[2], 0.0, -h[0]},
+            {I->turning[0][2], I->turning[1][2], I->turning[2][2], -h[1], h[0], 0.0},
+            {0.0, h[2], -h[1], m, 0.0, 0.0},
+            {-h[2], 0.0, h[0], 0.0, m, 0.0},
+            {h[1], -h[0], 0.0, 0.0, 0.0, m},
         };
         memcpy(out, block, sizeof block);
     }
     memcpy(articulated_extra(M), k->rotor + t->v_start, (size_t)t->nv * sizeof *k->rotor);
     k->kernels->mass_diagonal(k, tree, articulated_diagonal(M));
+}
+
+static inline void put_row(double *row, double a, double b, double c, double d, double e, double f) {
+    row[0] = a;
+    row[1] = b;
+    row[2] = c;
+    row[3] = d;
+    row[4] = e;
+    row[5] = f;
 }
 
 void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M) {
@@ -111,15 +78,13 @@ void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix 
         const inertia *i = &k->inertia[t->body_start];
         const double m = i->moment[3], x = i->moment[0], y = i->moment[1], z = i->moment[2];
         const double(*I)[4] = i->turning;
-        const double values[6][6] = {
-            {m, 0.0, 0.0, 0.0, z, -y},
-            {0.0, m, 0.0, -z, 0.0, x},
-            {0.0, 0.0, m, y, -x, 0.0},
-            {0.0, -z, y, I[0][0], I[1][0], I[2][0]},
-            {z, 0.0, -x, I[1][0], I[1][1], I[2][1]},
-            {-y, x, 0.0, I[2][0], I[2][1], I[2][2]},
-        };
-        memcpy(M->values, values, sizeof values);
+        double *row = M->values;
+        put_row(row, m, 0.0, 0.0, 0.0, z, -y);
+        put_row(row + 6, 0.0, m, 0.0, -z, 0.0, x);
+        put_row(row + 12, 0.0, 0.0, m, y, -x, 0.0);
+        put_row(row + 18, 0.0, -z, y, I[0][0], I[1][0], I[2][0]);
+        put_row(row + 24, z, 0.0, -x, I[1][0], I[1][1], I[2][1]);
+        put_row(row + 30, -y, x, 0.0, I[2][0], I[2][1], I[2][2]);
     } else if (M->form == STN_MATRIX_ARTICULATED) {
         articulated_masses(k, tree, M);
     } else {

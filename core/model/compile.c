@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a builder to a model, stage by stage. Nothing of the builder changes before the last stage has succeeded; then
 // the model takes over all that the builder held, which starts afresh.
+#include <math.h>
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -43,12 +44,34 @@ static stn_status index_velocities(compiler *c, stn_error *err) {
     return STN_OK;
 }
 
+static bool joint_acts(const stn_model *m, const stn_joint *joint) {
+    return joint->nv == 1 || joint->stiffness > 0.0 || joint->damping > 0.0 || joint->friction > 0.0 ||
+           joint->mimic >= 0 || joint->reflected_inertia > 0.0 ||
+           (m->groups[joint->group].velocity_limits && !isinf(joint->velocity));
+}
+
+static stn_status list_acting_joints(compiler *c, stn_error *err) {
+    const stn_model *m = &c->object->face;
+    int32_t *acting = STN_ARENA(c->memory, m->joint_count, int32_t);
+    if (acting == NULL) {
+        return model_out_of_memory(err);
+    }
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        if (joint_acts(m, &m->joints[j])) {
+            acting[c->object->acting_count++] = j;
+        }
+    }
+    c->object->acting = acting;
+    return STN_OK;
+}
+
 /// Fills c->object; the builder stays as it is.
 static stn_status compile(compiler *c, stn_error *err) {
     static stn_status (*const stages[])(compiler *, stn_error *) = {
         check_names,       find_topology,         check_mimics,     compile_bodies,
         compile_nodes,     compile_node_surfaces, compile_start,    compile_attachments,
-        compile_keyframes, compile_surfaces,      index_velocities, compile_constraints,
+        compile_keyframes, compile_surfaces,      index_velocities, list_acting_joints,
+        compile_constraints,
     };
     c->object->face.context = c->builder->context;
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {

@@ -62,6 +62,9 @@ typedef struct model_object {
     const uint64_t *exclude_keys; // (exclude_count) of the link pairs, ascending
     pair_overrides overrides;
     int32_t articulated_count; // trees; clouds come after them
+    int32_t acting_count;      // joints that may do more than carry their bodies
+    const int32_t *acting;     // (acting_count) ascending: those of one velocity, which may have limits, and others with
+                               // spring, damper, dry friction, coupler, rotor or velocity limit
     int32_t node_q;            // where the coordinates of the nodes begin
     bool has_frames;           // some nodes are
 } model_object;

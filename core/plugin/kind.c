@@ -78,6 +78,7 @@ static const stn_capability integrator_words[] = {
     {"quasistatic", "balances forces without inertia: its v is a rate, no motion with energy and momentum"},
     {"sleep", "leaves out trees that sleep (stn_integrator_view.asleep)"},
     {"v_position", "moves q by stn_integrator_view.v_position where that is given"},
+    {"writes_A", "writes every value of A, which need not be cleared before"},
 };
 static const stn_capability controller_words[] = {
     {"inertia", "rules accelerations by the robot's inertia: refused beside an integrator that is quasistatic"},

@@ -21,12 +21,16 @@ typedef struct mass_job {
 static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const stn_constraint *constraint = &m->problem->constraints[c];
     const stn_jacobian *J = stn_constraint_block(constraint, side);
-    const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
-    const bool lanes = inverse_fits_lanes(constraint, J);
-    const bool branched = inverse_branched(m->scale, J->tree);
-    const double *response = J->wrench != NULL ? inverse_response(m->scale, J->tree) : NULL;
     const double *factor;
     const body_kernels *body = inverse_body(m->scale, J->tree, &factor);
+    const bool lanes = inverse_fits_lanes(constraint, J);
+    if (body != NULL && lanes) {
+        body->square_add(factor, J->values, W);
+        return true;
+    }
+    const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
+    const bool branched = inverse_branched(m->scale, J->tree);
+    const double *response = J->wrench != NULL ? inverse_response(m->scale, J->tree) : NULL;
     const bool keeps = m->kept != NULL && side < 2 && inverse_shares_scale(m->inverse, J->tree);
     double *X = m->scratch;
     if (response != NULL && rows == 3 && !keeps) {
@@ -42,9 +46,6 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
         if (keeps) {
             m->kept[2 * (size_t)c + (size_t)side] = (kept_half){kept_half_key(J), X};
         }
-    } else if (body != NULL && lanes) {
-        body->half(factor, J->values, X);
-        body->pair_add(X, X, W);
     } else if (J->node_count > 0 && !inverse_has_half(m->scale, J->tree)) {
         inverse_nodes_add(m->scale, rows, J, W);
     } else {
@@ -54,8 +55,8 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     return true;
 }
 
-static void set_masses(stn_constraint *constraint, const double *W) {
-    int32_t rows = constraint->rows;
+/// rows: those of the constraint, known to the compiler where it is written as a number.
+static inline void set_masses_of(int32_t rows, stn_constraint *constraint, const double *W) {
     double square = 0.0, trace = 0.0;
     for (int32_t i = 0; i < rows * rows; i++) {
         square += W[i] * W[i];
@@ -65,6 +66,14 @@ static void set_masses(stn_constraint *constraint, const double *W) {
     }
     constraint->w = sqrt(square) / rows;
     constraint->w_trace = trace;
+}
+
+static void set_masses(stn_constraint *constraint, const double *W) {
+    if (constraint->rows == 3) {
+        set_masses_of(3, constraint, W);
+    } else {
+        set_masses_of(constraint->rows, constraint, W);
+    }
 }
 
 static stn_status out_of_memory(stn_error *err) {
@@ -88,10 +97,14 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
         if (!m->all && isfinite(constraint->w)) {
             continue;
         }
-        for (int32_t i = 0; i < constraint->rows * constraint->rows; i++) {
+        for (int32_t i = 0; i < 9; i++) { // of most; the others' beyond
             W[i] = 0.0;
         }
-        for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
+        for (int32_t i = 9; i < constraint->rows * constraint->rows; i++) {
+            W[i] = 0.0;
+        }
+        const int32_t sides = stn_constraint_block_count(constraint);
+        for (int32_t side = 0; side < sides; side++) {
             if (!add_block(m, c, side, W)) {
                 return out_of_memory(err);
             }

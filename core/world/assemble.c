@@ -62,7 +62,7 @@ bool append_unit_row(const assembly *a, stn_constraint *c, int32_t dof, double v
 }
 
 /// -1: its support has no velocity in the problem.
-static int32_t support_tree(const step_setup *setup, const stn_support *support) {
+static inline int32_t support_tree(const step_setup *setup, const stn_support *support) {
     if (support->body >= 0) {
         return stn_setup_is_kinematic(setup, support->body) ? -1 : setup->model->bodies[support->body].tree;
     }
@@ -102,6 +102,61 @@ static bool put_wrench(const assembly *a, const stn_kinematics *k, int32_t body,
     return true;
 }
 
+/// The rows of a body that floats in the world, at `arm` from its origin: S = 1, that of axis e is (e, arm x e).
+static inline void put_free_rows(stn_vec3 arm, const stn_vec3 axes[3], double *J) {
+    for (int32_t r = 0; r < 3; r++, J += 6) {
+        const stn_vec3 turn = stn_vec3_cross(arm, axes[r]);
+        J[0] = axes[r].x;
+        J[1] = axes[r].y;
+        J[2] = axes[r].z;
+        J[3] = turn.x;
+        J[4] = turn.y;
+        J[5] = turn.z;
+    }
+}
+
+/// The Jacobian where each side is such a body, or has no velocity in the problem. False: it is not so, and nothing is
+/// written; `complete`: there was memory.
+static bool free_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact, stn_constraint *c,
+                          bool *complete) {
+    const stn_model *model = a->setup->model;
+    const body_plan *plans = model_object_of(model)->plan;
+    const int32_t bodies[2] = {contact->a.body, contact->b.body};
+    int32_t tree[2];
+    for (int32_t side = 0; side < 2; side++) {
+        const int32_t b = bodies[side];
+        tree[side] = -1;
+        if (b < 0 || (b > 0 && !plans[b].free_root)) {
+            return false;
+        }
+        if (b > 0) {
+            tree[side] = model->bodies[b].tree;
+            if (model->trees[tree[side]].body_count > 1) {
+                return false;
+            }
+        }
+    }
+    double *values = STN_ARENA(a->frame->arena, 36, double);
+    *complete = values != NULL;
+    const stn_mat3 *axes = &c->frame;
+    int32_t count = 0;
+    for (int32_t side = 0; side < 2 && values != NULL; side++) {
+        if (tree[side] < 0) {
+            continue;
+        }
+        const double sign = side == 0 ? -1.0 : 1.0;
+        const stn_vec3 signed_axes[3] = {stn_vec3_scale(sign, stn_mat3_column(axes, 0)),
+                                         stn_vec3_scale(sign, stn_mat3_column(axes, 1)),
+                                         stn_vec3_scale(sign, stn_mat3_column(axes, 2))};
+        put_free_rows(stn_vec3_sub(contact->point, k->reference[tree[side]]), signed_axes, values);
+        c->J[count].tree = tree[side]; // the rest as append_constraint left it
+        c->J[count].values = values;
+        values += 18;
+        count++;
+    }
+    return true;
+}
+
 /// J_B - J_A along the axes of the contact's frame, in one block where both supports are of one tree; false: out of
 /// memory.
 static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
@@ -111,6 +166,10 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
     const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
     double *values[2] = {NULL, NULL};
     int32_t count = 0;
+    bool complete = true;
+    if (free_jacobian(a, k, contact, c, &complete)) {
+        return complete;
+    }
     const bool now = k == a->frame->kinematics && trees[0] != trees[1]; // both bodies of one tree have no wrench
     for (int32_t side = 0; side < 2; side++) {
         if (trees[side] < 0) {
@@ -175,17 +234,21 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
 /// a direction, and where it is normal to the plane, the frame is the deterministic one; in the latter case every
 /// direction lies across, and mu2 acts in all of them.
 static void put_friction(const stn_contact *contact, stn_constraint *c) {
-    stn_vec3 n = contact->normal;
-    stn_vec3 d = stn_vec3_mul_add(contact->direction, -stn_vec3_dot(contact->direction, n), n);
-    double along = stn_vec3_norm(d), length = stn_vec3_norm(contact->direction);
+    const stn_vec3 n = contact->normal, told = contact->direction;
     c->mu1 = contact->material.mu;
     c->mu2 = contact->mu2;
-    if (along > DIRECTION_IS_NORMAL * length) {
-        stn_vec3 t1 = stn_vec3_scale(1.0 / along, d);
-        c->frame = stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
-    } else {
+    if (told.x == 0.0 && told.y == 0.0 && told.z == 0.0) { // the usual case
         c->frame = stn_contact_frame(n);
-        c->mu1 = length > 0.0 ? c->mu2 : c->mu1;
+    } else {
+        const stn_vec3 d = stn_vec3_mul_add(told, -stn_vec3_dot(told, n), n);
+        const double along = stn_vec3_norm(d), length = stn_vec3_norm(told);
+        if (along > DIRECTION_IS_NORMAL * length) {
+            const stn_vec3 t1 = stn_vec3_scale(1.0 / along, d);
+            c->frame = stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
+        } else {
+            c->frame = stn_contact_frame(n);
+            c->mu1 = length > 0.0 ? c->mu2 : c->mu1;
+        }
     }
     c->set = c->mu1 == c->mu2 ? STN_SET_CONE : STN_SET_ELLIPSE;
 }
@@ -225,9 +288,14 @@ static bool add_contact(const assembly *a, int32_t i, patch_pair *pair) {
         put_bias(frame, c, stn_vec3_add(moved.bias, middle->change));
         done = contact_jacobian(a, frame->scratch_kinematics, &moved, c);
     } else {
-        stn_vec3 told = stn_vec3_sub(stn_step_kinematic_velocity(a->setup, frame, contact->b.body, contact->point),
-                                     stn_step_kinematic_velocity(a->setup, frame, contact->a.body, contact->point));
-        told = stn_vec3_add(told, stn_step_prescribed_velocity(a->setup, frame, contact));
+        stn_vec3 told = stn_vec3_zero();
+        if (a->setup->kinematic_count > 0) {
+            told = stn_vec3_sub(stn_step_kinematic_velocity(a->setup, frame, contact->b.body, contact->point),
+                                stn_step_kinematic_velocity(a->setup, frame, contact->a.body, contact->point));
+        }
+        if (a->setup->model->attachment_count > 0) {
+            told = stn_vec3_add(told, stn_step_prescribed_velocity(a->setup, frame, contact));
+        }
         put_bias(frame, c, stn_vec3_add(contact->bias, told));
         if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
             done = contact_jacobian(a, frame->kinematics, contact, c);

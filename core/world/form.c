@@ -29,8 +29,10 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
                                  step_services *services, const stn_matrix **scale, stn_error *err) {
     const stn_model *model = setup->model;
     stn_problem *p = &frame->problem;
+    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
+    const bool cleared = !stn_plugin_says(integrator, "writes_A");
     for (int32_t t = 0; t < model->tree_count; t++) {
-        if (frame->asleep_count == 0 || !frame->asleep[t]) {
+        if (cleared && (frame->asleep_count == 0 || !frame->asleep[t])) {
             memset(frame->A[t].values, 0, (size_t)stn_matrix_value_count(&frame->A[t]) * sizeof(double));
         }
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start,
@@ -63,7 +65,6 @@ static stn_status run_integrator(const step_setup *setup, const state_view *stat
         .solve = solve_formed,
         .core = services->inverse,
     };
-    const stn_instance *integrator = setup->plugin[STN_KIND_INTEGRATOR];
     stn_error said = {0};
     if (formed.bias_rule == NULL || formed.v_told == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
@@ -287,16 +288,19 @@ stn_status stn_step_form(const step_setup *setup, const state_view *state, step_
             continue;
         }
         stn_inverse_apply(services->inverse, t, 1, p->free_impulse + start);
+        double *restrict v_star = p->v_star, *restrict free_impulse = p->free_impulse;
         for (int32_t d = start; d < end; d++) {
-            p->v_star[d] += p->free_impulse[d];
-            p->free_impulse[d] = 0.0;
+            v_star[d] += free_impulse[d];
+            free_impulse[d] = 0.0;
         }
     }
     if (!left) {
         p->free_impulse = NULL;
     }
+    const double *restrict star = p->v_star;
+    double *restrict promised = frame->v_promised;
     for (size_t d = 0; d < n; d++) {
-        frame->v_promised[d] = fabs(frame->v_promised[d]) > fabs(p->v_star[d]) ? frame->v_promised[d] : p->v_star[d];
+        promised[d] = fabs(promised[d]) > fabs(star[d]) ? promised[d] : star[d];
     }
     status = stn_step_check_dofs(setup, p->v_star, "free velocity of", err);
     return status == STN_OK ? status : blame_integrator(setup, frame, status, err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/compiled.h"
 #include "world/sleep.h"
 
 void stn_step_update_kinematics(step_frame *frame, const double *q, const double *v) {
@@ -22,13 +23,28 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
     return STN_OK;
 }
 
+/// In one pass without a branch, by what is left of the bits without the sign.
+static bool any_other_than_zero(int32_t count, const double *x) {
+    uint64_t any = 0;
+    for (int32_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        any |= bits << 1;
+    }
+    return any != 0;
+}
+
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
 static bool sound_diagonal(const stn_matrix *gain) {
-    int32_t wrong = 0;
+    const uint64_t endless = UINT64_C(0x7ff) << 52; // bits of >= 0 and finite lie below those of infinity
+    uint64_t largest = 0;
     for (int32_t r = 0; r < gain->n; r++) {
-        wrong |= !(gain->values[r] >= 0.0) | !(gain->values[r] < (double)INFINITY);
+        const double value = gain->values[r] + 0.0; // without the sign of a zero
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        largest = bits > largest ? bits : largest;
     }
-    return wrong == 0;
+    return largest < endless;
 }
 
 /// Adds to a failure of `dof` which controllers drive it; what several may have broken has no file of one.
@@ -92,8 +108,9 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
             memset(f->D[t].values, 0, bytes);
         }
     }
-    for (int32_t j = 0; j < model->joint_count; j++) { // springs are there on joints of one velocity alone
-        const stn_joint *joint = &model->joints[j];
+    const model_object *object = model_object_of(model);
+    for (int32_t i = 0; i < object->acting_count; i++) { // springs are there on joints of one velocity alone
+        const stn_joint *joint = &model->joints[object->acting[i]];
         if (joint->stiffness > 0.0) {
             double stretch = state->q[joint->q_start] - joint->rest;
             stn_forces_add_gain(f, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
@@ -106,10 +123,13 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     if (status != STN_OK) {
         return status;
     }
+    const double *restrict effort = state->effort;
+    double *restrict tau = f->tau;
     for (int32_t d = 0; d < model->nv; d++) {
-        f->tau[d] += state->effort[d];
+        tau[d] += effort[d];
     }
-    for (int32_t b = 1; b < model->body_count; b++) {
+    const bool pushed = any_other_than_zero(6 * model->body_count, state->wrench);
+    for (int32_t b = 1; b < model->body_count && pushed; b++) {
         const double *w = state->wrench + 6 * (size_t)b;
         if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
             stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
@@ -166,32 +186,42 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 /// Nodal trees count with their applied efforts and with elements that say load.
 double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
+    const model_object *object = model_object_of(model);
     const stn_problem *problem = &frame->problem;
     const double *v0 = state->v, *v = frame->v_next;
     double dt = frame->dt, theta = frame->force_theta, theta_vq = frame->force_theta_vq, work = 0.0;
     double *j = STN_ARENA(frame->arena, 3 * model->nv, double);
-    if (j == NULL) {
+    int32_t *pushed = STN_ARENA(frame->arena, model->tree_count, int32_t), pushed_count = 0; // trees with a j
+    if (j == NULL || pushed == NULL) {
         return NAN;
     }
     double *dq = j + model->nv, *dv = dq + model->nv;
-    for (int32_t d = 0; d < model->nv; d++) {
-        j[d] = frame->forces.tau[d];
-        dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
-        dv[d] = theta * (v[d] - v0[d]);
-    }
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
+        const stn_matrix *K = &frame->forces.K[t], *D = &frame->forces.D[t];
+        const int32_t start = tree->v_start, end = start + tree->nv;
+        const double *tau = frame->forces.tau;
         if (tree->kind == STN_TREE_NODAL) {
-            for (int32_t d = tree->v_start; d < tree->v_start + tree->nv; d++) {
+            for (int32_t d = start; d < end; d++) {
                 j[d] = state->effort[d] + (frame->load != NULL ? frame->load[d] : 0.0);
             }
+        } else if (K->form != STN_MATRIX_ZERO || D->form != STN_MATRIX_ZERO) {
+            for (int32_t d = start; d < end; d++) {
+                j[d] = tau[d];
+                dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
+                dv[d] = theta * (v[d] - v0[d]);
+            }
+            stn_matrix_mul_add(K, -1.0, dq + start, j + start);
+            stn_matrix_mul_add(D, -1.0, dv + start, j + start);
+        } else if (any_other_than_zero(tree->nv, tau + start)) {
+            memcpy(j + start, tau + start, (size_t)tree->nv * sizeof *j);
+        } else {
             continue;
         }
-        stn_matrix_mul_add(&frame->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
-        stn_matrix_mul_add(&frame->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
+        pushed[pushed_count++] = t;
     }
-    for (int32_t i = 0; i < model->joint_count; i++) { // without what damper and spring of a joint do
-        const stn_joint *joint = &model->joints[i];
+    for (int32_t i = 0; i < object->acting_count; i++) { // without what damper and spring of a joint do: K and D have it
+        const stn_joint *joint = &model->joints[object->acting[i]];
         bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
         for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
             double effort = -joint->damping * (v0[d] + dv[d]);
@@ -201,10 +231,15 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             j[d] -= effort;
         }
     }
-    for (int32_t d = 0; d < model->nv; d++) {
-        work += 0.5 * dt * j[d] * (v0[d] + v[d]);
+    for (int32_t i = 0; i < pushed_count; i++) {
+        const stn_tree *tree = &model->trees[pushed[i]];
+        for (int32_t d = tree->v_start; d < tree->v_start + tree->nv; d++) {
+            work += 0.5 * dt * j[d] * (v0[d] + v[d]);
+        }
     }
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
+    const bool driven = setup->kinematic_count > 0 || frame->has_belts; // may contacts be?
+    const int32_t first = driven ? 0 : frame->contacts.count;           // they come before all other rows
+    for (int32_t i = first; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         if (c->kind == STN_CONSTRAINT_SERVO) {
             double before = 0.0, after = 0.0;

@@ -3,6 +3,7 @@
 // follow from their data says docs/contact-problem.md, "What the rows are".
 #include <math.h>
 
+#include "model/compiled.h"
 #include "world/assemble.h"
 
 /// A row of a joint.
@@ -23,10 +24,11 @@ static bool add_limits(const assembly *a, int32_t j) {
     const stn_joint *joint = &a->setup->model->joints[j];
     const double *v = a->state->v, *promised = a->frame->v_promised;
     stn_problem *p = &a->frame->problem;
-    for (int32_t side = 0; joint->nv == 1 && joint->mimic < 0 && side < 2; side++) {
-        double q = a->state->q[joint->q_start];
-        double speed = fmax(fabs(v[joint->v_start]), fabs(promised[joint->v_start]));
-        double gap = side == 0 ? q - joint->lower : joint->upper - q;
+    const bool limited = joint->nv == 1 && joint->mimic < 0;
+    const double q = limited ? a->state->q[joint->q_start] : 0.0;
+    const double speed = limited ? at_least(fabs(v[joint->v_start]), fabs(promised[joint->v_start])) : 0.0;
+    for (int32_t side = 0; limited && side < 2; side++) {
+        const double gap = side == 0 ? q - joint->lower : joint->upper - q;
         if (!(gap <= 2.0 * p->dt * speed)) {
             continue;
         }
@@ -82,10 +84,11 @@ static bool add_servo(const assembly *a, const stn_servo *servo) {
 }
 
 row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
-    // at most; free bodies have joints, too, which have none
+    // at most
     int32_t rows = frame->forces.servo_count;
-    for (int32_t j = 0; j < setup->model->joint_count; j++) {
-        const stn_joint *joint = &setup->model->joints[j];
+    const model_object *object = model_object_of(setup->model);
+    for (int32_t i = 0; i < object->acting_count; i++) {
+        const stn_joint *joint = &setup->model->joints[object->acting[i]];
         const bool limited = setup->model->groups[joint->group].velocity_limits && !isinf(joint->velocity);
         rows += (joint->nv == 1 ? 2 : 0) + (joint->mimic >= 0 ? 1 : 0) + (joint->friction > 0.0 ? joint->nv : 0) +
                 (limited ? 2 * joint->nv : 0);
@@ -97,7 +100,9 @@ bool add_joint_rows(const assembly *a) {
     const stn_joint *joints = a->setup->model->joints;
     const double *q = a->state->q;
     stn_problem *p = &a->frame->problem;
-    for (int32_t j = 0; j < a->setup->model->joint_count; j++) {
+    const model_object *object = model_object_of(a->setup->model);
+    for (int32_t i = 0; i < object->acting_count; i++) {
+        const int32_t j = object->acting[i];
         const stn_joint *joint = &joints[j];
         if (!add_limits(a, j)) {
             return false;

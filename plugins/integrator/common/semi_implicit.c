@@ -2,6 +2,8 @@
 // See semi_implicit.h.
 #include "common/semi_implicit.h"
 
+#include <string.h>
+
 #include "common/spinning_body.h"
 #include "common/turning_tree.h"
 
@@ -11,7 +13,14 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
     const stn_tree *tree = &view->model->trees[t];
     double *impulse = formed->free_impulse + tree->v_start;
     stn_status status = STN_OK;
-    if (spinning_body_is(view->model, tree)) {
+    const lone_body lone = lone_body_of(view->model, tree);
+    if (lone == LONE_BODY_FALLS) {
+        const stn_vec3 weight = stn_vec3_scale(view->model->bodies[tree->body_start].mass.mass, view->gravity);
+        impulse[0] = view->dt * weight.x;
+        impulse[1] = view->dt * weight.y;
+        impulse[2] = view->dt * weight.z;
+        impulse[3] = impulse[4] = impulse[5] = 0.0;
+    } else if (lone == LONE_BODY_SPINS) {
         formed->bias_rule[t] = STN_BIAS_MEAN;
         spinning_body_impulse(view, tree, impulse);
     } else if (tree->kind == STN_TREE_NODAL && tree->node_type == STN_NODE_FRAME) {
@@ -28,10 +37,14 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
             impulse[i] = -view->dt * bias[i];
         }
     }
+    const double dt = view->dt, *restrict tau = view->forces->tau + tree->v_start;
+    double *restrict sum = impulse;
     for (int32_t i = 0; i < tree->nv; i++) {
-        impulse[i] += view->dt * view->forces->tau[tree->v_start + i];
+        sum[i] += dt * tau[i];
     }
-    stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + tree->v_start, impulse);
+    if (view->forces->K[t].form != STN_MATRIX_ZERO) {
+        stn_matrix_mul_add(&view->forces->K[t], -dt * dt, view->v + tree->v_start, impulse);
+    }
     return status;
 }
 
@@ -46,15 +59,31 @@ double *semi_implicit_room(const stn_integrator_view *view) {
     return STN_ARENA(view->arena, most, double);
 }
 
+/// A = M. False: A cannot hold it.
+static bool begin_mass(stn_matrix *A, const stn_matrix *M) {
+    if (A->form == STN_MATRIX_DENSE && M->form == STN_MATRIX_DENSE && A->n == 6) {
+        memcpy(A->values, M->values, 36 * sizeof *A->values);
+        return true;
+    }
+    const size_t bytes = (size_t)stn_matrix_value_count(A) * sizeof *A->values;
+    if (A->form == STN_MATRIX_DENSE && M->form == STN_MATRIX_DENSE) {
+        memcpy(A->values, M->values, bytes);
+        return true;
+    }
+    memset(A->values, 0, bytes);
+    return stn_matrix_add_scaled(A, 1.0, M) == STN_OK;
+}
+
 stn_status semi_implicit_form_tree(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *room,
                                    stn_error *err) {
     const double dt = view->dt;
-    stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
-    if (status == STN_OK) {
-        status = stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]);
+    const stn_matrix *K = &view->forces->K[t], *D = &view->forces->D[t];
+    stn_status status = begin_mass(&formed->A[t], &view->M[t]) ? STN_OK : STN_ERR_ARGUMENT;
+    if (status == STN_OK && K->form != STN_MATRIX_ZERO) {
+        status = stn_matrix_add_scaled(&formed->A[t], dt * dt, K);
     }
-    if (status == STN_OK) {
-        status = stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]);
+    if (status == STN_OK && D->form != STN_MATRIX_ZERO) {
+        status = stn_matrix_add_scaled(&formed->A[t], dt, D);
     }
     return status == STN_OK ? form_impulse(view, t, formed, room, err) : status;
 }

@@ -5,7 +5,7 @@
 
 #include <stiction/integrator.h>
 
-/// Of tree t: A_t = M + dt^2 K + dt D, added to A_t of `formed`, and the free impulse
+/// Of tree t: A_t = M + dt^2 K + dt D, in place of what A_t of `formed` holds, and the free impulse
 ///
 ///     dt (tau - c(q0, v0, v*)) - dt^2 K v0      [N s],  A_t (v* - v0) = free impulse
 ///

@@ -17,20 +17,24 @@
 enum { MAX_ITERATIONS = 10 };
 static const double TOLERANCE = 1e-14; // of |L|
 
-bool spinning_body_is(const stn_model *model, const stn_tree *tree) {
+lone_body lone_body_of(const stn_model *model, const stn_tree *tree) {
     if (tree->kind != STN_TREE_ARTICULATED || tree->body_count != 1) {
-        return false;
+        return LONE_BODY_NONE;
     }
     const stn_body *body = &model->bodies[tree->body_start];
-    stn_joint_type type = model->joints[body->joint].type;
+    const stn_joint_type type = model->joints[body->joint].type;
     if (type != STN_JOINT_FLOATING && type != STN_JOINT_BALL) {
-        return false;
+        return LONE_BODY_NONE;
     }
     // cubes and balls about their origin feel no gyroscopic torque, whatever the spin
     const stn_mat3 *I = &body->mass.inertia;
+    const stn_vec3 c = body->mass.com;
     double x = I->m[0][0], small = 1e-13 * x, off = fabs(I->m[1][0]) + fabs(I->m[2][0]) + fabs(I->m[2][1]);
     bool even = off + fabs(I->m[1][1] - x) + fabs(I->m[2][2] - x) <= small;
-    return !(even && stn_vec3_norm(body->mass.com) == 0.0);
+    if (!even || c.x != 0.0 || c.y != 0.0 || c.z != 0.0) {
+        return LONE_BODY_SPINS;
+    }
+    return type == STN_JOINT_FLOATING ? LONE_BODY_FALLS : LONE_BODY_NONE;
 }
 
 /// exp(u) x - x without loss of digits at small u.

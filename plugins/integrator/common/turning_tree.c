@@ -64,8 +64,10 @@ static void take_room(turning *w, double *room) {
 /// Newton's step for the residual m. NULL: A has no inverse.
 static const double *take_step(turning *w, int32_t iteration) {
     double *step = w->newton.steps + (size_t)iteration * (size_t)w->n;
+    const double *restrict m = w->m;
+    double *restrict s = step;
     for (int32_t i = 0; i < w->n; i++) {
-        step[i] = -w->m[i];
+        s[i] = -m[i];
     }
     return w->formed->solve(w->formed->core, w->tree, step) ? broyden_update(&w->newton, iteration) : NULL;
 }
@@ -106,7 +108,7 @@ static stn_status solve(turning *w, double *relative) {
         }
         const double *v0 = view->v + w->start;
         double *restrict dv = w->dv, *restrict v_star = w->v_star;
-        for (int32_t i = 0; i < w->n; i++) {
+        for (int32_t i = 0; i < w->n; i++) { // neither overlaps the other vectors
             dv[i] += step[i];
             v_star[i] = v0[i] + dv[i];
         }
@@ -135,9 +137,11 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     set_impulse(&w, impulse);
     // dt tau - dt^2 K v0, and the metric
     stn_matrix_diagonal(&view->M[t], w.newton.scale);
+    const double dt = view->dt, *restrict tau = view->forces->tau + w.start;
+    double *restrict scale = w.newton.scale, *restrict known = w.known;
     for (int32_t i = 0; i < w.n; i++) {
-        w.newton.scale[i] = 1.0 / sqrt(w.newton.scale[i]);
-        w.known[i] = view->dt * view->forces->tau[w.start + i];
+        scale[i] = 1.0 / sqrt(scale[i]);
+        known[i] = dt * tau[i];
     }
     stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + w.start, w.known);
     double residual = 0.0;

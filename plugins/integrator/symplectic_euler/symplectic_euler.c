@@ -24,7 +24,7 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance};
 
-static const char *const capabilities[] = {"v_position", "sleep", "articulated", NULL};
+static const char *const capabilities[] = {"v_position", "sleep", "articulated", "writes_A", NULL};
 
 static const stn_plugin_desc symplectic_euler = {
     .size = sizeof symplectic_euler,

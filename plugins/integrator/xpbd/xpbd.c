@@ -148,7 +148,6 @@ static stn_status predict_tree(xpbd *x, int32_t t, stn_error *err) {
     stn_matrix_mul_add(&step->forces->K[t], -1.0, x->moved + start, tau);
     stn_matrix_mul_add(&step->forces->D[t], 1.0, impulse, tau);
     stn_mass_matrix(x->kinematics, t, &x->M[t]);
-    memset(x->A[t].values, 0, (size_t)stn_matrix_value_count(&x->A[t]) * sizeof(double));
     x->factored = false;
     stn_status status = semi_implicit_form_tree(&x->view, t, &x->formed, x->room, err);
     if (status < 0) {
@@ -257,7 +256,7 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance, .solve = solve};
 
-static const char *const capabilities[] = {"v_position", NULL};
+static const char *const capabilities[] = {"v_position", "writes_A", NULL};
 
 static const stn_plugin_desc xpbd_plugin = {
     .size = sizeof xpbd_plugin,
