@@ -114,8 +114,11 @@ static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, st
 
 /// Room for a factor, and behind it a diagonal where A is singular.
 static size_t values_needed(const stn_matrix *a) {
-    const size_t n = (size_t)a->n, least = 3 * n;  // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
-    const size_t branches = STN_LTL_VALUES(n) + n; // n doubles hold the 2 n integers of the shape
+    const size_t n = (size_t)a->n, least = 3 * n; // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
+    if (a->form == STN_MATRIX_DENSE && n == 6) {  // a pile of bodies is made of these
+        return BODY_FACTOR + n;
+    }
+    const size_t branches = STN_LTL_VALUES(n) + n;           // n doubles hold the 2 n integers of the shape
     const size_t bodies = STN_ARTICULATED_VALUES(n) + 3 * n; // with extra and the diagonal of A
     return a->form == STN_MATRIX_DENSE                       ? (branches > bodies ? branches : bodies)
            : a->form == STN_MATRIX_NODAL && a->node_size > 3 ? n * (size_t)a->node_size
@@ -326,7 +329,7 @@ static stn_status make_factor(stn_inverse *inverse, int32_t t, stn_error *err) {
     const stn_matrix *a = &inverse->problem->trees[t].A;
     tree_factor *f = &inverse->trees[t];
     const tree_masses *told = inverse->told != NULL && inverse->told[t].inertia != NULL ? &inverse->told[t] : NULL;
-    const bool in_order_n = told != NULL && factor_articulated(&inverse->problem->trees[t], told, f);
+    const bool in_order_n = told != NULL && a->n != 6 && factor_articulated(&inverse->problem->trees[t], told, f);
     stn_status status = in_order_n ? STN_OK : factor_matrix(inverse, a, f, err);
     inverse->scaled |= a->form == STN_MATRIX_NODAL || f->singular >= 0;
     if (status == STN_OK && f->singular >= 0) {

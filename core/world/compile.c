@@ -2,6 +2,8 @@
 // Compiling a world: the model once, then every array that a step fills, so that a step needs to allocate nothing.
 #include <string.h>
 
+#include "base/context.h"
+#include "dynamics/kinematics.h"
 #include "plugin/settings.h"
 #include "world/clearance.h"
 #include "world/gap.h"
@@ -18,7 +20,7 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     stn_context *context = world->services.context;
     step_frame *frame = &world->frame;
     stn_forces *f = &frame->forces;
-    size_t trees = (size_t)model->tree_count, values = 0, at = 0;
+    size_t trees = (size_t)model->tree_count, values = 0, masses = 0;
     frame->M = stn_allocate(context, trees, sizeof *frame->M);
     frame->A = stn_allocate(context, trees, sizeof *frame->A);
     if (frame->M == NULL || frame->A == NULL) {
@@ -34,32 +36,34 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
                         .row_start = tree->row_start,
                         .column = tree->column};
         const bool diagonal = nodal && tree->mass == NULL && tree->node_type == STN_NODE_POINT;
-        stn_matrix M = diagonal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
-        A.values = stn_allocate(context, (size_t)stn_matrix_value_count(&A), sizeof(double));
-        M.values = stn_allocate(context, (size_t)stn_matrix_value_count(&M), sizeof(double));
         frame->A[t] = A;
-        frame->M[t] = M;
-        if (A.values == NULL || M.values == NULL) {
-            return out_of_memory(err);
-        }
-        values += (size_t)stn_matrix_value_count(&A);
+        frame->M[t] = diagonal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
+        values += (size_t)stn_matrix_value_count(&frame->A[t]);
+        masses += (size_t)stn_matrix_value_count(&frame->M[t]);
     }
+    frame->A_values = stn_allocate(context, values, sizeof(double));
+    frame->M_values = stn_allocate(context, masses, sizeof(double));
     *f = (stn_forces){.model = model};
     f->tau = stn_allocate(context, (size_t)model->nv, sizeof(double));
     f->K = stn_allocate(context, trees, sizeof(stn_matrix));
     f->D = stn_allocate(context, trees, sizeof(stn_matrix));
-    f->servos = f->servo_storage = stn_allocate(context, (size_t)model->nv, sizeof(stn_servo));
-    f->K_storage = stn_allocate(context, values, sizeof(double));
-    f->D_storage = stn_allocate(context, values, sizeof(double));
-    if (f->tau == NULL || f->K == NULL || f->D == NULL || f->servo_storage == NULL || f->K_storage == NULL ||
-        f->D_storage == NULL) {
+    // what is written before it is read, and in a pile not at all
+    f->servos = f->servo_storage = stn_context_allocate_raw(context, (size_t)model->nv * sizeof(stn_servo));
+    f->K_storage = stn_context_allocate_raw(context, values * sizeof(double));
+    f->D_storage = stn_context_allocate_raw(context, values * sizeof(double));
+    if (frame->A_values == NULL || frame->M_values == NULL || f->tau == NULL || f->K == NULL || f->D == NULL ||
+        f->servo_storage == NULL || f->K_storage == NULL || f->D_storage == NULL) {
         return out_of_memory(err);
     }
+    values = masses = 0;
     for (int32_t t = 0; t < model->tree_count; t++) {
         f->K[t] = f->D[t] = frame->A[t];
-        f->K[t].values = f->K_storage + at;
-        f->D[t].values = f->D_storage + at;
-        at += (size_t)stn_matrix_value_count(&frame->A[t]);
+        frame->A[t].values = frame->A_values + values;
+        frame->M[t].values = frame->M_values + masses;
+        f->K[t].values = f->K_storage + values;
+        f->D[t].values = f->D_storage + values;
+        values += (size_t)stn_matrix_value_count(&frame->A[t]);
+        masses += (size_t)stn_matrix_value_count(&frame->M[t]);
     }
     return STN_OK;
 }
@@ -124,21 +128,18 @@ void stn_world_release_compiled(stn_world *world) {
     step_frame *frame = &world->frame;
     step_services *services = &world->services;
     stn_context *context = services->context;
-    const stn_model *model = world->setup->compiled;
-    for (int32_t t = 0; model != NULL && t < model->tree_count; t++) {
-        stn_release(context, frame->M != NULL ? frame->M[t].values : NULL);
-        stn_release(context, frame->A != NULL ? frame->A[t].values : NULL);
-    }
     stn_step_release_distances(services);
     if (services->contact_prepared != NULL) {
         world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(services->contact_prepared);
     }
     stn_broadphase_destroy(services->broadphase);
-    stn_kinematics_destroy(frame->kinematics);
     stn_kinematics_destroy(frame->scratch_kinematics);
+    stn_kinematics_destroy(frame->kinematics); // lends to the other
     void *memory[] = {
         frame->M,
         frame->A,
+        frame->M_values,
+        frame->A_values,
         frame->forces.tau,
         frame->forces.K,
         frame->forces.D,
@@ -206,7 +207,7 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    status = stn_kinematics_create(model, &frame->scratch_kinematics, err);
+    status = stn_kinematics_create_beside(frame->kinematics, &frame->scratch_kinematics, err);
     if (status != STN_OK) {
         return status;
     }

@@ -75,6 +75,7 @@ typedef struct step_frame {
 
     // form
     stn_matrix *M, *A;                  // (tree_count)
+    double *M_values, *A_values;        // of all of them
     double force_theta, force_theta_vq; // of the integrator, see stn_formed
     double contact_theta;               // likewise
     double relaxation_time;             // likewise
