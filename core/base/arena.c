@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bump allocator in chunks. A reset that finds several chunks replaces them by one that holds them all, so that the
 // same load later fits without asking the allocator. Where the context wants separate blocks, each block is a chunk of
-// its own, which is full: so a request that finds room does not ask what the context wants.
+// its own, which is full: so a request that finds room does not ask what the context wants. Large chunks are pages of
+// the system, unless the caller has an allocator of its own: what is not touched takes no memory, and what is given
+// back does not stay with malloc, whose heap a pile of thousands of bodies leaves in pieces.
+#define _DEFAULT_SOURCE // MAP_ANONYMOUS
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/context.h"
 
-enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 16 };
+enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 16, LARGE_CHUNK = 1 << 20 };
 
 typedef struct chunk {
     struct chunk *next;  // older
     size_t size, used;   // bytes behind the header
     unsigned char *base; // aligned start
     bool separate;       // base is memory of its own, of one block
+    bool pages;          // it is pages
 } chunk;
 
 struct stn_arena {
@@ -24,11 +29,21 @@ static chunk *chunk_create(stn_context *context, size_t size) {
     if (size > SIZE_MAX - sizeof(chunk) - ALIGNMENT) {
         return NULL;
     }
-    chunk *c = stn_context_allocate_raw(context, sizeof(chunk) + ALIGNMENT + size); // most of it is not touched soon
+    const size_t bytes = sizeof(chunk) + ALIGNMENT + size;
+    const bool pages = size >= LARGE_CHUNK && stn_context_has_malloc(context);
+    chunk *c = NULL;
+    if (pages) {
+        stn_context_count_allocation(context);
+        c = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        c = c != MAP_FAILED ? c : NULL;
+    } else {
+        c = stn_context_allocate_raw(context, bytes); // most of it is not touched soon
+    }
     if (c != NULL) {
         c->next = NULL;
         c->used = 0;
         c->separate = false;
+        c->pages = pages;
         uintptr_t start = (uintptr_t)(c + 1);
         c->base = (unsigned char *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
         c->size = size;
@@ -36,15 +51,23 @@ static chunk *chunk_create(stn_context *context, size_t size) {
     return c;
 }
 
+static void release_chunk(stn_context *context, chunk *c) {
+    if (c->pages) {
+        munmap(c, sizeof *c + ALIGNMENT + c->size);
+        return;
+    }
+    if (c->separate) {
+        stn_release(context, c->base);
+    }
+    stn_release(context, c);
+}
+
 static size_t release_chunks(stn_arena *arena) {
     size_t total = 0;
     while (arena->newest != NULL) {
         chunk *next = arena->newest->next;
         total += arena->newest->size;
-        if (arena->newest->separate) {
-            stn_release(arena->context, arena->newest->base);
-        }
-        stn_release(arena->context, arena->newest);
+        release_chunk(arena->context, arena->newest);
         arena->newest = next;
     }
     return total;

@@ -81,8 +81,16 @@ void stn_context_destroy(stn_context *context) {
     context->options.release(context->options.allocator_user, context);
 }
 
-void *stn_context_allocate_raw(stn_context *context, size_t bytes) {
+bool stn_context_has_malloc(const stn_context *context) {
+    return context->options.allocate == allocate_default;
+}
+
+void stn_context_count_allocation(stn_context *context) {
     atomic_fetch_add_explicit(&context->allocations, 1, memory_order_relaxed);
+}
+
+void *stn_context_allocate_raw(stn_context *context, size_t bytes) {
+    stn_context_count_allocation(context);
     return context->options.allocate(context->options.allocator_user, bytes > 0 ? bytes : 1);
 }
 

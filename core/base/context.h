@@ -17,6 +17,10 @@ bool stn_context_first_time(stn_context *context, unsigned said);
 /// stn_allocate of so many bytes, of any content: for large pieces that are used bit by bit.
 void *stn_context_allocate_raw(stn_context *context, size_t bytes);
 
+/// Does it take memory from malloc, and arenas large pieces from the system, which it counts?
+bool stn_context_has_malloc(const stn_context *context);
+void stn_context_count_allocation(stn_context *context);
+
 /// What an arena holds, in use or not [bytes].
 size_t arena_bytes(const stn_arena *arena);
 

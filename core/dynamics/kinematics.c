@@ -30,7 +30,7 @@ static const dynamics_kernels *dynamics_kernels_choose(void) {
 // ----------------------------------------------------------------------------------------------------- constants
 
 /// Of a joint whose one column of S is constant in the joint frame.
-static void fill_axial(body_constants *c, const stn_joint *joint, const joint_kind *kind) {
+static void fill_axial(body_constants *c, axial_constants *a, const stn_joint *joint, const joint_kind *kind) {
     const double none = 0.0;
     const joint_state at = {joint, stn_pose_identity(), &none, stn_vec3_zero()};
     stn_spatial S;
@@ -49,21 +49,22 @@ static void fill_axial(body_constants *c, const stn_joint *joint, const joint_ki
     along = stn_mat3_mul(&joint->origin.rotation, &along);
     cross = stn_mat3_mul(&joint->origin.rotation, &cross);
     for (int32_t i = 0; i < 9; i++) {
-        c->constant[i / 3][i % 3] = along.m[i / 3][i % 3];
-        c->cosine[i / 3][i % 3] = c->turns ? joint->origin.rotation.m[i / 3][i % 3] - along.m[i / 3][i % 3] : 0.0;
-        c->sine[i / 3][i % 3] = cross.m[i / 3][i % 3];
+        a->constant[i / 3][i % 3] = along.m[i / 3][i % 3];
+        a->cosine[i / 3][i % 3] = c->turns ? joint->origin.rotation.m[i / 3][i % 3] - along.m[i / 3][i % 3] : 0.0;
+        a->sine[i / 3][i % 3] = cross.m[i / 3][i % 3];
     }
     stn_vec3 p = joint->origin.position, d = stn_mat3_apply(&joint->origin.rotation, S.linear);
     stn_vec3 axis = stn_mat3_apply(&joint->origin.rotation, S.angular);
     const double last[3][3] = {{p.x, d.x, axis.x}, {p.y, d.y, axis.y}, {p.z, d.z, axis.z}};
     for (int32_t i = 0; i < 3; i++) {
-        c->constant[i][3] = last[i][0];
-        c->cosine[i][3] = last[i][1];
-        c->sine[i][3] = last[i][2];
+        a->constant[i][3] = last[i][0];
+        a->cosine[i][3] = last[i][1];
+        a->sine[i][3] = last[i][2];
     }
 }
 
-static void fill_constants(const stn_model *model, const body_plan *plans, body_constants *constants, double *rotor) {
+static void fill_constants(const stn_model *model, const body_plan *plans, body_constants *constants,
+                           axial_constants *axial, double *rotor) {
     for (int32_t i = 1; i < model->body_count; i++) {
         const body_plan *plan = &plans[i];
         const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
@@ -80,7 +81,7 @@ static void fill_constants(const stn_model *model, const body_plan *plans, body_
             rotor[plan->v + j] = model->joints[plan->joint].reflected_inertia;
         }
         if (kind->axial) {
-            fill_axial(c, &model->joints[plan->joint], kind);
+            fill_axial(c, &axial[i], &model->joints[plan->joint], kind);
         }
     }
 }
@@ -101,37 +102,21 @@ static void find_ends(const body_plan *plans, const stn_tree *tree, int32_t *end
 
 // -------------------------------------------------------------------------------------------------------- memory
 
-/// false: out of memory.
-static bool allocate(kinematics_object *k, const stn_model *model) {
-    size_t bodies = (size_t)model->body_count, trees = (size_t)model->tree_count, nv = (size_t)model->nv;
+/// What never changes. False: out of memory.
+static bool make_constants(kinematics_object *k, const stn_model *model) {
+    const size_t bodies = (size_t)model->body_count, nv = (size_t)model->nv;
     body_constants *constants = STN_ARENA_ZEROED(k->memory, bodies, body_constants);
-    int32_t *turn_q = STN_ARENA_ZEROED(k->memory, bodies, int32_t);
+    axial_constants *axial = STN_ARENA(k->memory, bodies, axial_constants); // most of a pile has none: not touched
+    int32_t *turn_q = STN_ARENA(k->memory, bodies, int32_t);
     double *rotor = STN_ARENA_ZEROED(k->memory, nv, double);
-    k->face.body_pose = STN_ARENA_ZEROED(k->memory, bodies, stn_pose);
-    k->face.reference = STN_ARENA_ZEROED(k->memory, trees, stn_vec3);
-    k->face.body_velocity = STN_ARENA_ZEROED(k->memory, bodies + 1, stn_spatial); // kernels read one number more
-    k->face.motion = STN_ARENA_ZEROED(k->memory, nv + 1, stn_spatial);
-    k->face.bias = STN_ARENA_ZEROED(k->memory, bodies + 1, stn_spatial);
-    const size_t nodes = model_object_of(model)->has_frames ? (size_t)model->node_count : 0;
-    k->node = nodes > 0 ? STN_ARENA_ZEROED(k->memory, nodes, stn_vec3) : NULL;
-    k->face.node_pose = k->node_pose = nodes > 0 ? STN_ARENA_ZEROED(k->memory, nodes, stn_pose) : NULL;
-    k->frame = STN_ARENA_ZEROED(k->memory, bodies, body_frame);
-    k->angle = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
-    k->cosine = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
-    k->sine = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
-    k->inertia = STN_ARENA_ZEROED(k->memory, bodies, inertia);
-    k->composite = STN_ARENA_ZEROED(k->memory, bodies, inertia);
-    k->force_rows = STN_ARENA_ZEROED(k->memory, 6 * (nv + MASS_BLOCK * trees), double);
-    if (constants == NULL || rotor == NULL || k->face.body_pose == NULL || k->face.reference == NULL ||
-        k->face.body_velocity == NULL || k->face.motion == NULL || k->face.bias == NULL || k->frame == NULL ||
-        turn_q == NULL || k->angle == NULL || k->cosine == NULL || k->sine == NULL || k->inertia == NULL ||
-        k->composite == NULL || k->force_rows == NULL || (nodes > 0 && (k->node == NULL || k->node_pose == NULL))) {
+    mass_block *blocks = STN_ARENA(k->memory, model->nv, mass_block);
+    int32_t *start = STN_ARENA_ZEROED(k->memory, model->tree_count + 1, int32_t);
+    int32_t *end = STN_ARENA_ZEROED(k->memory, model->nv, int32_t);
+    if (constants == NULL || axial == NULL || turn_q == NULL || rotor == NULL || blocks == NULL || start == NULL ||
+        end == NULL) {
         return false;
     }
-    fill_constants(model, k->plan, constants, rotor);
-    k->constants = constants;
-    k->rotor = rotor;
-    k->turn_q = turn_q;
+    fill_constants(model, k->plan, constants, axial, rotor);
     // Places for angles, first of the joints that turn, then one whose angle stays 0 for all others.
     for (int32_t i = 1; i < model->body_count; i++) {
         if (constants[i].turns) {
@@ -140,12 +125,6 @@ static bool allocate(kinematics_object *k, const stn_model *model) {
     }
     for (int32_t i = 1, turn = 0; i < model->body_count; i++) {
         constants[i].turn = constants[i].turns ? turn++ : k->turn_count;
-    }
-    mass_block *blocks = STN_ARENA(k->memory, model->nv, mass_block);
-    int32_t *start = STN_ARENA_ZEROED(k->memory, model->tree_count + 1, int32_t);
-    int32_t *end = STN_ARENA_ZEROED(k->memory, model->nv, int32_t);
-    if (blocks == NULL || start == NULL || end == NULL) {
-        return false;
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
@@ -164,31 +143,47 @@ static bool allocate(kinematics_object *k, const stn_model *model) {
             }
         }
     }
+    k->constants = constants;
+    k->axial = axial;
+    k->turn_q = turn_q;
+    k->rotor = rotor;
     k->blocks = blocks;
     k->block_start = start;
     return true;
 }
 
-stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, stn_error *err) {
-    *out = NULL;
-    stn_arena *memory = stn_arena_create(model->context);
-    kinematics_object *k = memory != NULL ? STN_ARENA_ZEROED(memory, 1, kinematics_object) : NULL;
-    if (k != NULL) {
-        k->face.model = model;
-        k->memory = memory;
-        k->kernels = dynamics_kernels_choose();
-        k->angles = angle_kernels_choose();
-        k->plan = model_object_of(model)->plan;
-    }
-    if (k == NULL || !allocate(k, model)) {
-        stn_arena_destroy(memory);
-        return stn_fail(err, STN_ERR_MEMORY, "kinematics: out of memory");
-    }
+/// Room for what updates write, which stays untouched until then. False: out of memory.
+static bool make_room(kinematics_object *k, const stn_model *model) {
+    const size_t bodies = (size_t)model->body_count, trees = (size_t)model->tree_count, nv = (size_t)model->nv;
+    const size_t angles = (size_t)k->turn_count + 4; // kernels read whole vectors
+    k->face.body_pose = STN_ARENA(k->memory, bodies, stn_pose);
+    k->face.reference = STN_ARENA_ZEROED(k->memory, trees, stn_vec3);
+    k->face.body_velocity = STN_ARENA(k->memory, bodies + 1, stn_spatial); // kernels read one number more
+    k->face.motion = STN_ARENA(k->memory, nv + 1, stn_spatial);
+    k->face.bias = STN_ARENA(k->memory, bodies + 1, stn_spatial);
+    const size_t nodes = model_object_of(model)->has_frames ? (size_t)model->node_count : 0;
+    k->node = nodes > 0 ? STN_ARENA_ZEROED(k->memory, nodes, stn_vec3) : NULL;
+    k->face.node_pose = k->node_pose = nodes > 0 ? STN_ARENA_ZEROED(k->memory, nodes, stn_pose) : NULL;
+    k->frame = STN_ARENA(k->memory, bodies, body_frame);
+    k->angle = STN_ARENA_ZEROED(k->memory, angles, double);
+    k->cosine = STN_ARENA_ZEROED(k->memory, angles, double);
+    k->sine = STN_ARENA_ZEROED(k->memory, angles, double);
+    k->inertia = STN_ARENA(k->memory, bodies, inertia);
+    k->composite = STN_ARENA(k->memory, bodies, inertia);
+    k->force_rows = STN_ARENA(k->memory, 6 * (nv + MASS_BLOCK * trees), double);
+    return k->face.body_pose != NULL && k->face.reference != NULL && k->face.body_velocity != NULL &&
+           k->face.motion != NULL && k->face.bias != NULL && k->frame != NULL && k->angle != NULL &&
+           k->cosine != NULL && k->sine != NULL && k->inertia != NULL && k->composite != NULL &&
+           k->force_rows != NULL && (nodes == 0 || (k->node != NULL && k->node_pose != NULL));
+}
+
+/// What updates leave as it is: the world, and the columns of S that never change.
+static void begin(kinematics_object *k) {
+    const stn_model *model = k->face.model;
     k->face.body_pose[0] = stn_pose_identity();
-    for (int32_t i = 0; i < 3; i++) {
-        k->frame[0].column[i][i] = 1.0;
-    }
-    // The columns of S that never change.
+    k->face.body_velocity[0] = k->face.bias[0] = (stn_spatial){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    k->frame[0] = (body_frame){.column = {{1.0}, {0.0, 1.0}, {0.0, 0.0, 1.0}}};
+    memset(&k->inertia[0], 0, sizeof k->inertia[0]);
     for (int32_t i = 1; i < model->body_count; i++) {
         const body_plan *plan = &k->plan[i];
         if (plan->free_root) {
@@ -196,8 +191,44 @@ stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, s
             joint_kind_get((stn_joint_type)plan->type)->motion(&at, k->face.motion + plan->v);
         }
     }
+    k->begun = true;
+}
+
+static stn_status create(const stn_model *model, const kinematics_object *lender, stn_kinematics **out,
+                         stn_error *err) {
+    *out = NULL;
+    stn_arena *memory = stn_arena_create(model->context);
+    kinematics_object *k = memory != NULL ? STN_ARENA_ZEROED(memory, 1, kinematics_object) : NULL;
+    if (k != NULL && lender != NULL) {
+        k->constants = lender->constants;
+        k->axial = lender->axial;
+        k->rotor = lender->rotor;
+        k->turn_count = lender->turn_count;
+        k->turn_q = lender->turn_q;
+        k->blocks = lender->blocks;
+        k->block_start = lender->block_start;
+    }
+    if (k != NULL) {
+        k->face.model = model;
+        k->memory = memory;
+        k->kernels = dynamics_kernels_choose();
+        k->angles = angle_kernels_choose();
+        k->plan = model_object_of(model)->plan;
+    }
+    if (k == NULL || (lender == NULL && !make_constants(k, model)) || !make_room(k, model)) {
+        stn_arena_destroy(memory);
+        return stn_fail(err, STN_ERR_MEMORY, "kinematics: out of memory");
+    }
     *out = &k->face;
     return STN_OK;
+}
+
+stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, stn_error *err) {
+    return create(model, NULL, out, err);
+}
+
+stn_status stn_kinematics_create_beside(const stn_kinematics *lender, stn_kinematics **out, stn_error *err) {
+    return create(lender->model, kinematics_object_of(lender), out, err);
 }
 
 void stn_kinematics_destroy(stn_kinematics *kinematics) {
@@ -222,6 +253,9 @@ static void place_nodes(kinematics_object *k, const double *q) {
 
 void stn_kinematics_update(stn_kinematics *kinematics, const double *q, const double *v) {
     kinematics_object *k = (kinematics_object *)(void *)kinematics;
+    if (!k->begun) {
+        begin(k);
+    }
     kinematics->q = q;
     kinematics->v = v;
     if (k->node != NULL) {

@@ -22,18 +22,22 @@ typedef struct body_frame {
     double velocity[2][4], bias[2][4]; // angular, linear
 } body_frame;
 
-/// What never changes of a body. Its joint frame, when the joint is axial: with (c, s) = (cos q, sin q),
-///     X_PB = [R_PJ R(q), p + q d] = constant + (c, c, c, q) cosine + (s, s, s, 0) sine,   entry by entry, row by row
+/// What never changes of a body.
 typedef struct body_constants {
+    double com[4];      // in body axes, then the mass
+    double inertia[6];  // xx, yy, zz, xy, xz, yz about the centre of mass, body axes
+    bool axial;         // one column of S that is constant in the parent
+    bool turns, slides; // its angular and linear part
+    int32_t turn;       // place of its angle
+} body_constants;
+
+/// The joint frame of a body whose joint is axial: with (c, s) = (cos q, sin q),
+///     X_PB = [R_PJ R(q), p + q d] = constant + (c, c, c, q) cosine + (s, s, s, 0) sine,   entry by entry, row by row
+typedef struct axial_constants {
     double constant[3][4]; // rotation that does not depend on q, then p
     double cosine[3][4];   // what cos q multiplies, then d
     double sine[3][4];     // what sin q multiplies, then the axis of rotation in the parent's axes (or 0)
-    double com[4];         // in body axes, then the mass
-    double inertia[6];     // xx, yy, zz, xy, xz, yz about the centre of mass, body axes
-    bool axial;            // one column of S that is constant in the parent
-    bool turns, slides;    // its angular and linear part
-    int32_t turn;          // place of its angle
-} body_constants;
+} axial_constants;
 
 /// Rows of a tree's mass matrix that are worked on together: dofs [row, row + count) of the tree move all dofs between
 /// them and `end`, and none from `end` on. A dof moves those behind it up to the last that it carries, because bodies
@@ -47,11 +51,13 @@ struct dynamics_kernels;
 
 typedef struct kinematics_object {
     stn_kinematics face; // first: a stn_kinematics is the address of its object
-    stn_arena *memory;   // holds all arrays, the public ones too, and this
+    stn_arena *memory;   // holds all arrays, the public ones too, and this; not those that another object lends
+    bool begun;          // before the first update only what that one writes once is not there yet
     const struct dynamics_kernels *kernels;
     const angle_kernels *angles;
     const body_plan *plan;           // of the model
     const body_constants *constants; // (body_count)
+    const axial_constants *axial;    // (body_count) set for axial ones
     const double *rotor;             // (nv) inertia that a motor adds to the dof
     body_frame *frame;               // (body_count)
     int32_t turn_count;              // axial joints that turn
@@ -60,11 +66,16 @@ typedef struct kinematics_object {
     inertia *inertia;                // (body_count) at the tree's reference point
     stn_vec3 *node;                  // (node_count) copied from q; NULL where all nodes are points
     stn_pose *node_pose;
-    inertia *composite;         // (body_count) work of the mass matrix: a body with all that it carries
     const mass_block *blocks;   // of all articulated trees
     const int32_t *block_start; // (tree_count + 1)
-    double *force_rows;         // work of the mass matrix: I^c S by rows, 6 x (n_t + MASS_BLOCK) per tree
+    // work of the mass matrix, not of trees that are a body alone
+    inertia *composite; // (body_count) a body with all that it carries
+    double *force_rows; // I^c S by rows, 6 x (n_t + MASS_BLOCK) per tree
 } kinematics_object;
+
+/// Another object for the model of `lender`, which lends it what never changes and must outlive it. Until its first
+/// update it touches none of the rest. STN_ERR_MEMORY is the only failure. [setup]
+stn_status stn_kinematics_create_beside(const stn_kinematics *lender, stn_kinematics **out, stn_error *err);
 
 static inline const kinematics_object *kinematics_object_of(const stn_kinematics *kinematics) {
     return (const kinematics_object *)(const void *)kinematics;

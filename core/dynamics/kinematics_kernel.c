@@ -3,7 +3,7 @@
 // on p:
 //     X_WJ = X_Wp X_pJ,  X_WB = X_WJ X_JB(q),  V_i = V_p + S v,  c_i = c_p + V_p x (S v) + own bias of the joint
 // all at the tree's reference point O and in world axes, so nothing is ever transformed between bodies. Joints with one
-// constant axis in the parent take a short way with what body_constants holds; a joint that floats in the world has
+// constant axis in the parent take a short way with what axial_constants holds; a joint that floats in the world has
 // S = 1 at O, and c = (0, u x omega). Cost of a hinge: 175 multiplications, 140 additions, and a cosine and sine.
 #include "dynamics/spatial_lanes.h"
 #include "dynamics/tree_kernels.h"
@@ -90,13 +90,14 @@ ALWAYS void add_velocity(kinematics_object *k, int32_t parent, int32_t body, pai
 static void move_axial(kinematics_object *k, int32_t body, double q, double v, bool first, stn_vec3 *reference) {
     const body_plan *plan = &k->plan[body];
     const body_constants *constants = &k->constants[body];
+    const axial_constants *axial = &k->axial[body];
     placement parent = load_frame(&k->frame[plan->parent]), p;
     part4 c = join(spread(k->cosine[constants->turn]), spread(q));
     part4 s = join(spread(k->sine[constants->turn]), spread(0.0));
     double L[3][4]; // X_PB
     UNROLL
     for (int32_t i = 0; i < 3; i++) {
-        store4(L[i], load4(constants->constant[i]) + c * load4(constants->cosine[i]) + s * load4(constants->sine[i]));
+        store4(L[i], load4(axial->constant[i]) + c * load4(axial->cosine[i]) + s * load4(axial->sine[i]));
     }
     p.x = rotate(&parent, L[0][0], L[1][0], L[2][0]);
     p.y = rotate(&parent, L[0][1], L[1][1], L[2][1]);
@@ -107,10 +108,10 @@ static void move_axial(kinematics_object *k, int32_t body, double q, double v, b
         *reference = k->face.body_pose[body].position;
     }
     part4 r = p.position - lanes_of(*reference);
-    part4 axis = rotate(&parent, constants->sine[0][3], constants->sine[1][3], constants->sine[2][3]);
+    part4 axis = rotate(&parent, axial->sine[0][3], axial->sine[1][3], axial->sine[2][3]);
     part4 linear = cross(r, axis);
     if (constants->slides) {
-        linear += rotate(&parent, constants->cosine[0][3], constants->cosine[1][3], constants->cosine[2][3]);
+        linear += rotate(&parent, axial->cosine[0][3], axial->cosine[1][3], axial->cosine[2][3]);
     }
     store_spatial(&k->face.motion[plan->v], axis, linear);
     pair Sv = {axis * v, linear * v}, none = {{0.0}, {0.0}};

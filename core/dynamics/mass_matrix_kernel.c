@@ -131,17 +131,21 @@ static void clear(size_t count, double *M) {
     }
 }
 
-/// I^c of every body and with it the forces of its joint.
+/// I^c of every body and with it the forces of its joint. I^c of a body alone is its inertia.
 static void store_forces(const kinematics_object *k, const stn_tree *tree, double *rows, size_t stride) {
-    int32_t begin = tree->body_start;
-    memcpy(k->composite + begin, k->inertia + begin, (size_t)tree->body_count * sizeof *k->composite);
+    const int32_t begin = tree->body_start;
+    const bool alone = tree->body_count == 1;
+    inertia *composite = alone ? k->inertia : k->composite;
+    if (!alone) {
+        memcpy(composite + begin, k->inertia + begin, (size_t)tree->body_count * sizeof *composite);
+    }
     for (int32_t i = begin + tree->body_count - 1; i >= begin; i--) {
         const body_plan *plan = &k->plan[i];
         if (plan->parent > 0) {
-            add_inertia(&k->composite[plan->parent], &k->composite[i]);
+            add_inertia(&composite[plan->parent], &composite[i]);
         }
         for (int32_t j = 0; j < plan->nv; j++) {
-            store_force(&k->composite[i], &k->face.motion[plan->v + j], rows + plan->dof + j, stride);
+            store_force(&composite[i], &k->face.motion[plan->v + j], rows + plan->dof + j, stride);
         }
     }
 }
@@ -149,8 +153,10 @@ static void store_forces(const kinematics_object *k, const stn_tree *tree, doubl
 void KERNEL_NAME(mass_matrix)(const kinematics_object *k, int32_t tree, double *M) {
     const stn_tree *t = &k->face.model->trees[tree];
     const stn_spatial *S = k->face.motion + t->v_start;
+    double own[6 * (6 + MASS_BLOCK)]; // of a body alone
     size_t stride, n = (size_t)t->nv;
     double *rows = force_rows_of(k, tree, &stride);
+    rows = t->body_count == 1 ? own : rows;
     store_forces(k, t, rows, stride);
     bool branches = false;
     for (int32_t b = k->block_start[tree]; b < k->block_start[tree + 1] && !branches; b++) {

@@ -9,6 +9,11 @@
 
 #include "model/built.h"
 
+typedef struct sized_list {
+    list *items;
+    size_t size; // of an item
+} sized_list;
+
 void *list_reserve(stn_context *context, list *items, size_t size) {
     if (items->count == items->capacity) {
         if (items->capacity > INT32_MAX / 2) {
@@ -36,7 +41,25 @@ void *builder_copy(stn_model_builder *builder, const void *data, size_t count, s
 }
 
 const char *builder_copy_text(stn_model_builder *builder, const char *text) {
-    return text == NULL ? "" : builder_copy(builder, text, strlen(text) + 1, 1);
+    enum { PAGE = 1 << 12 };
+    if (text == NULL || text[0] == '\0') {
+        return "";
+    }
+    const size_t size = strlen(text) + 1;
+    if (size > builder->text_room) { // one behind the other: each would take 64 bytes of the arena by itself
+        const size_t room = size > PAGE ? size : PAGE;
+        char *more = stn_arena_allocate(builder->memory, room, 1);
+        if (more == NULL) {
+            return NULL;
+        }
+        builder->text = more;
+        builder->text_room = room;
+    }
+    char *copy = builder->text;
+    memcpy(copy, text, size);
+    builder->text += size;
+    builder->text_room -= size;
+    return copy;
 }
 
 stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err) {
@@ -53,6 +76,46 @@ stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn
     }
     *out = builder;
     return STN_OK;
+}
+
+enum { LIST_COUNT = 13 };
+
+/// The lists, and the sizes of their items.
+static sized_list list_at(stn_model_builder *b, int32_t i) {
+    const sized_list lists[LIST_COUNT] = {
+        {&b->groups, sizeof(built_group)},
+        {&b->links, sizeof(built_link)},
+        {&b->joints, sizeof(built_joint)},
+        {&b->geometries, sizeof(built_geometry)},
+        {&b->meshes, sizeof(stn_mesh_reference)},
+        {&b->excludes, sizeof(built_exclude)},
+        {&b->overrides, sizeof(built_override)},
+        {&b->clouds, sizeof(built_cloud)},
+        {&b->element_groups, sizeof(built_element_group)},
+        {&b->keyframes, sizeof(built_keyframe)},
+        {&b->constraints, sizeof(built_constraint)},
+        {&b->attachments, sizeof(built_attachment)},
+        {&b->surfaces, sizeof(built_surface)},
+    };
+    return lists[i];
+}
+
+bool builder_fit(stn_model_builder *builder) {
+    for (int32_t i = 0; i < LIST_COUNT; i++) {
+        const sized_list l = list_at(builder, i);
+        list *items = l.items;
+        if (items->count == items->capacity) {
+            continue;
+        }
+        void *fitting =
+            stn_reallocate(builder->context, items->items, (size_t)items->capacity, (size_t)items->count, l.size);
+        if (fitting == NULL) {
+            return false;
+        }
+        items->items = fitting;
+        items->capacity = items->count;
+    }
+    return true;
 }
 
 /// Empties the lists from these counts on; instances and meshes that they own are let go.
@@ -84,12 +147,8 @@ void stn_builder_destroy(stn_model_builder *builder) {
         return;
     }
     truncate_lists(builder, &(built_counts){0});
-    const list *lists[] = {&builder->groups,         &builder->links,     &builder->joints,      &builder->geometries,
-                           &builder->meshes,         &builder->excludes,  &builder->overrides,   &builder->clouds,
-                           &builder->element_groups, &builder->keyframes, &builder->constraints, &builder->attachments,
-                           &builder->surfaces};
-    for (int32_t i = 0; i < STN_COUNT(lists); i++) {
-        stn_release(builder->context, lists[i]->items);
+    for (int32_t i = 0; i < LIST_COUNT; i++) {
+        stn_release(builder->context, list_at(builder, i).items->items);
     }
     stn_release(builder->context, builder->group_slots);
     stn_arena_destroy(builder->memory);

@@ -107,6 +107,8 @@ typedef struct built_keyframe {
 struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
+    char *text;        // room in it for more texts
+    size_t text_room;  // [bytes]
     list groups, links, joints, geometries, meshes, excludes, overrides, clouds,
         element_groups;                     // meshes' data are kept
     list constraints;                       // of plugins
@@ -122,6 +124,8 @@ static inline stn_status model_out_of_memory(stn_error *err) {
 }
 /// New zeroed item at the end of a list, not counted yet: the caller fills it and adds one to `count`. NULL: no memory.
 void *list_reserve(stn_context *context, list *items, size_t size);
+/// Gives back the room for more items, of a builder that gets no more. False: out of memory, it stays as it is.
+bool builder_fit(stn_model_builder *builder);
 /// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".
 const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);

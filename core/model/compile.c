@@ -90,7 +90,7 @@ static stn_status compile(compiler *c, stn_error *err) {
     }
     c->object->face.meshes = copy;
     c->object->face.mesh_count = meshes->count;
-    return STN_OK;
+    return builder_fit(c->builder) ? STN_OK : model_out_of_memory(err); // the model keeps what the builder holds
 }
 
 stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err) {

@@ -110,7 +110,10 @@ static stn_status reserve(stn_inverse *inverse, int32_t trees, size_t values, st
 
 /// Room for a factor, and behind it a diagonal where A is singular.
 static size_t values_needed(const stn_matrix *a) {
-    const size_t n = (size_t)a->n, least = 3 * n;  // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
+    const size_t n = (size_t)a->n, least = 3 * n; // diagonal: 2 n and the diagonal; nodal: the blocks of a scale
+    if (a->form == STN_MATRIX_DENSE && n == 6) {  // a pile of bodies is made of these
+        return BODY_FACTOR + n;
+    }
     const size_t branches = STN_LTL_VALUES(n) + n; // n doubles hold the 2 n integers of the shape
     const size_t bodies = STN_ARTICULATED_VALUES(n) + n;
     return a->form == STN_MATRIX_DENSE         ? branches

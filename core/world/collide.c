@@ -585,6 +585,7 @@ stn_status stn_step_collide(const step_setup *setup, const state_view *state, st
     // while it grows; much less needed is taken back. No room is no failure: the set grows by itself.
     int32_t kept = frame->contacts.count, expected = frame->contacts.capacity;
     expected = kept < expected / 8 ? expected / 2 : expected;
+    expected = expected > 2 * setup->collider_count ? expected : 2 * setup->collider_count; // as of a heap
     frame->contacts = (stn_contact_set){.arena = frame->arena};
     frame->contacts.contacts = STN_ARENA(frame->arena, expected, stn_contact);
     frame->contacts.capacity = frame->contacts.contacts != NULL ? expected : 0;

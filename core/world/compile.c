@@ -2,7 +2,9 @@
 // Compiling a world: the model once, then every array that a step fills, so that a step needs to allocate nothing.
 #include <string.h>
 
+#include "base/context.h"
 #include "base/ltl.h"
+#include "dynamics/kinematics.h"
 #include "plugin/settings.h"
 #include "world/clearance.h"
 #include "world/gap.h"
@@ -12,6 +14,11 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
 }
 
+/// Numbers of the matrices of the trees before one: A, M, K or D in full, and bodies of large trees.
+typedef struct matrix_room {
+    size_t A, M, full, bodies;
+} matrix_room;
+
 /// M, A, K and D. M and A are dense per articulated tree, or of the articulated form where it is large; of clouds of
 /// nodes M is diagonal, or nodal where elements have mass between nodes or nodes are frames, and A nodal.
 static stn_status allocate_matrices(stn_world *world, stn_error *err) {
@@ -20,15 +27,18 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     step_frame *frame = &world->frame;
     stn_forces *f = &frame->forces;
     enum { LARGE = 24 }; // of smaller trees full matrices are faster
-    size_t trees = (size_t)model->tree_count, values = 0, at = 0;
+    const size_t trees = (size_t)model->tree_count;
     frame->M = stn_allocate(context, trees, sizeof *frame->M);
     frame->A = stn_allocate(context, trees, sizeof *frame->A);
     frame->bodies = stn_allocate(context, trees, sizeof *frame->bodies);
-    if (frame->M == NULL || frame->A == NULL || frame->bodies == NULL) {
+    matrix_room *room = stn_allocate(context, trees + 1, sizeof *room); // where those of a tree begin, and all end
+    if (frame->M == NULL || frame->A == NULL || frame->bodies == NULL || room == NULL) {
+        stn_release(context, room);
         return out_of_memory(err);
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
+        const size_t n = (size_t)tree->nv;
         bool nodal = tree->kind == STN_TREE_NODAL;
         stn_matrix A = {.n = tree->nv,
                         .form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_DENSE,
@@ -37,46 +47,48 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
                         .row_start = tree->row_start,
                         .column = tree->column};
         const bool diagonal = nodal && tree->mass == NULL && tree->node_type == STN_NODE_POINT;
-        stn_matrix M = diagonal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
-        const size_t n = (size_t)tree->nv, full = (size_t)stn_matrix_value_count(&A);
-        size_t room_M = (size_t)stn_matrix_value_count(&M), room_A = full;
-        bool complete = true;
-        if (!nodal && n > LARGE) { // a step may store them in either form
-            const size_t own = STN_ARTICULATED_VALUES(n);
-            double *room = stn_allocate(context, own + 8 * n, sizeof(double));
-            frame->bodies[t] =
-                (stn_articulated){tree->nv, model->dof_parent + tree->v_start, room != NULL ? room + own : NULL, room};
-            A.bodies = M.bodies = &frame->bodies[t];
-            room_M = room_A = full > ARTICULATED_NUMBERS * n ? full : ARTICULATED_NUMBERS * n;
-            complete = room != NULL;
-        }
-        A.values = stn_allocate(context, room_A, sizeof(double));
-        M.values = stn_allocate(context, room_M, sizeof(double));
+        const bool large = !nodal && n > LARGE; // a step may store M and A in either form
+        const size_t least = large ? ARTICULATED_NUMBERS * n : 0;
         frame->A[t] = A;
-        frame->M[t] = M;
-        if (A.values == NULL || M.values == NULL || !complete) {
-            return out_of_memory(err);
-        }
-        values += full;
+        frame->M[t] = diagonal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
+        frame->bodies[t].n = large ? tree->nv : 0;
+        const size_t full_A = (size_t)stn_matrix_value_count(&A), full_M = (size_t)stn_matrix_value_count(&frame->M[t]);
+        room[t + 1] =
+            (matrix_room){room[t].A + (full_A > least ? full_A : least), room[t].M + (full_M > least ? full_M : least),
+                          room[t].full + full_A, room[t].bodies + (large ? STN_ARTICULATED_VALUES(n) + 8 * n : 0)};
     }
+    const matrix_room *all = &room[trees];
+    frame->A_values = stn_allocate(context, all->A, sizeof(double));
+    frame->M_values = stn_allocate(context, all->M, sizeof(double));
+    frame->body_values = stn_allocate(context, all->bodies, sizeof(double));
     *f = (stn_forces){.model = model};
     f->tau = stn_allocate(context, (size_t)model->nv, sizeof(double));
     f->K = stn_allocate(context, trees, sizeof(stn_matrix));
     f->D = stn_allocate(context, trees, sizeof(stn_matrix));
-    f->servos = f->servo_storage = stn_allocate(context, (size_t)model->nv, sizeof(stn_servo));
-    f->K_storage = stn_allocate(context, values, sizeof(double));
-    f->D_storage = stn_allocate(context, values, sizeof(double));
-    if (f->tau == NULL || f->K == NULL || f->D == NULL || f->servo_storage == NULL || f->K_storage == NULL ||
-        f->D_storage == NULL) {
-        return out_of_memory(err);
+    // what is written before it is read, and in a pile not at all
+    f->servos = f->servo_storage = stn_context_allocate_raw(context, (size_t)model->nv * sizeof(stn_servo));
+    f->K_storage = stn_context_allocate_raw(context, all->full * sizeof(double));
+    f->D_storage = stn_context_allocate_raw(context, all->full * sizeof(double));
+    const bool complete = frame->A_values != NULL && frame->M_values != NULL && frame->body_values != NULL &&
+                          f->tau != NULL && f->K != NULL && f->D != NULL && f->servo_storage != NULL &&
+                          f->K_storage != NULL && f->D_storage != NULL;
+    for (int32_t t = 0; t < model->tree_count && complete; t++) {
+        const size_t n = (size_t)model->trees[t].nv;
+        stn_matrix *A = &frame->A[t], *M = &frame->M[t];
+        f->K[t] = f->D[t] = *A;
+        A->values = frame->A_values + room[t].A;
+        M->values = frame->M_values + room[t].M;
+        f->K[t].values = f->K_storage + room[t].full;
+        f->D[t].values = f->D_storage + room[t].full;
+        if (frame->bodies[t].n > 0) {
+            double *own = frame->body_values + room[t].bodies;
+            frame->bodies[t] = (stn_articulated){(int32_t)n, model->dof_parent + model->trees[t].v_start,
+                                                 own + STN_ARTICULATED_VALUES(n), own};
+            A->bodies = M->bodies = &frame->bodies[t];
+        }
     }
-    for (int32_t t = 0; t < model->tree_count; t++) {
-        f->K[t] = f->D[t] = frame->A[t];
-        f->K[t].values = f->K_storage + at;
-        f->D[t].values = f->D_storage + at;
-        at += (size_t)stn_matrix_value_count(&frame->A[t]);
-    }
-    return STN_OK;
+    stn_release(context, room);
+    return complete ? STN_OK : out_of_memory(err);
 }
 
 /// The state that a compiled world starts from.
@@ -139,23 +151,20 @@ void stn_world_release_compiled(stn_world *world) {
     step_frame *frame = &world->frame;
     step_services *services = &world->services;
     stn_context *context = services->context;
-    const stn_model *model = world->setup->compiled;
-    for (int32_t t = 0; model != NULL && t < model->tree_count; t++) {
-        stn_release(context, frame->M != NULL ? frame->M[t].values : NULL);
-        stn_release(context, frame->A != NULL ? frame->A[t].values : NULL);
-        stn_release(context, frame->bodies != NULL ? frame->bodies[t].values : NULL);
-    }
     stn_step_release_distances(services);
     if (services->contact_prepared != NULL) {
         world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(services->contact_prepared);
     }
     stn_broadphase_destroy(services->broadphase);
-    stn_kinematics_destroy(frame->kinematics);
     stn_kinematics_destroy(frame->scratch_kinematics);
+    stn_kinematics_destroy(frame->kinematics); // lends to the other
     void *memory[] = {
         frame->M,
         frame->A,
         frame->bodies,
+        frame->body_values,
+        frame->M_values,
+        frame->A_values,
         frame->forces.tau,
         frame->forces.K,
         frame->forces.D,
@@ -223,7 +232,7 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    status = stn_kinematics_create(model, &frame->scratch_kinematics, err);
+    status = stn_kinematics_create_beside(frame->kinematics, &frame->scratch_kinematics, err);
     if (status != STN_OK) {
         return status;
     }

@@ -74,16 +74,17 @@ typedef struct step_frame {
     double *load; // (nv) [N] what elements that say load put into forces.tau; NULL: there are no elements
 
     // form
-    stn_matrix *M, *A;                  // (tree_count)
-    stn_articulated *bodies;            // (tree_count) of large trees, with their motion at the step's start; n = 0
-    double force_theta, force_theta_vq; // of the integrator, see stn_formed
-    double contact_theta;               // likewise
-    double relaxation_time;             // likewise
-    double reach;                       // likewise
-    bool carries, exact_contacts;       // likewise
-    const char *singular_by;            // likewise
-    const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
-    bool formed_loosely;                // the integrator did not converge
+    stn_matrix *M, *A;       // (tree_count)
+    stn_articulated *bodies; // (tree_count) of large trees, with their motion at the step's start; n = 0
+    double *M_values, *A_values, *body_values; // of all of them
+    double force_theta, force_theta_vq;        // of the integrator, see stn_formed
+    double contact_theta;                      // likewise
+    double relaxation_time;                    // likewise
+    double reach;                              // likewise
+    bool carries, exact_contacts;              // likewise
+    const char *singular_by;                   // likewise
+    const stn_bias_rule *bias_rule;            // (tree_count) of the last step, in the arena
+    bool formed_loosely;                       // the integrator did not converge
 
     attached_node *attached; // (attachment_count), in the arena
 
