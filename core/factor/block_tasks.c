@@ -87,7 +87,7 @@ static double work_of(const block_supernode *node) {
 
 /// Multiplications: what is worth threads, what a task should have at least, and one of dense columns; rows of a panel;
 /// columns of a stage, and of a supernode that has several; ranges; parts of a supernode that a worker updates.
-enum { LEAST = 1500000, TASK = 80000, DENSE_TASK = 100000, ROWS_STEP = 32, STAGE = 48, STAGED = 120 };
+enum { LEAST = 700000, TASK = 80000, DENSE_TASK = 100000, ROWS_STEP = 32, STAGE = 48, STAGED = 120 };
 enum { RANGES = 12, PARTS = 3 };
 /// The share of the work that must be done one after the other, where threads are worth it.
 #define MOST_SPAN 0.6
@@ -420,7 +420,7 @@ bool block_tasks_ready(block_factor *f) {
 }
 
 bool block_tasks_worth_solving(const block_factor *f) {
-    enum { LEAST_VALUES = 120000 }; // what passes from cache to cache costs more below
+    enum { LEAST_VALUES = 60000 }; // what passes from cache to cache costs more below
     return f->value_count > LEAST_VALUES;
 }
 
