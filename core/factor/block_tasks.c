@@ -4,6 +4,7 @@
 // after those that it needs, are taken in the order of the list, and wait for those that others are still at:
 //
 //     range     everything of its supernodes, but what they subtract from the top
+//     chain     all of some small supernodes of the top, one after the other
 //     update    some columns of a supernode of the top: the matrix, minus what all below subtract, in their order
 //     square    of some of its columns, a stage, the rows that are these columns, factored
 //     rows      some of the rows below
@@ -15,13 +16,13 @@
 #include "base/wait.h"
 #include "factor/block_factor.h"
 
-typedef enum task_kind { TASK_RANGE, TASK_UPDATE, TASK_SQUARE, TASK_ROWS } task_kind;
+typedef enum task_kind { TASK_RANGE, TASK_CHAIN, TASK_UPDATE, TASK_SQUARE, TASK_ROWS } task_kind;
 
 typedef struct task {
     task_kind kind;
     int32_t node;                     // of the top
     int32_t stage;                    // of square and rows
-    int32_t begin, end;               // range: supernodes; update: block columns by place; others: panel rows
+    int32_t begin, end; // range: supernodes; chain: of `top`; update: block columns by place; others: panel rows
     int32_t first_column, column_end; // of the stage
 } task;
 
@@ -36,13 +37,14 @@ typedef struct progress {
     int32_t children, updates; // children in the tree, tasks
     int32_t stage_start, stage_end;
     atomic_int children_left, updates_left;
+    atomic_int factor_left;                 // 0: it is factored
     atomic_int forward_left, backward_left; // 0: x of the substitution is there; forward: of roots
 } progress;
 
-/// Group `group` of supernode `node` is to be subtracted from a supernode of the top, or its rows [row, row + count)
-/// from a block column.
+/// Group `group` of supernode `node` is to be subtracted from a supernode of the top; range: that of `node`, -1: the
+/// top.
 typedef struct pull {
-    int32_t node, group, row, count;
+    int32_t node, group, range;
 } pull;
 
 typedef struct block_tasks {
@@ -52,6 +54,7 @@ typedef struct block_tasks {
     int32_t *range_start;            // (2 x range_count) first supernode and end of each
     int32_t *owner;                  // (range_count) the worker that takes it unless another one has nothing to do
     atomic_bool *taken, *taken_back; // (range_count) by somebody; in backward substitution
+    atomic_int *range_left;          // (range_count) 0: it is factored
     atomic_int next;                 // of the other tasks, which are taken in their order
     int32_t *top;                    // (top_count) supernodes, ascending
     int32_t begun_count;
@@ -61,8 +64,7 @@ typedef struct block_tasks {
     progress *nodes;       // (supernode_count), used of the top and of roots of the tree
     int32_t *pull_start;   // (supernode_count + 1)
     pull *pulls;           // by supernode of the top that is subtracted from, ascending
-    int32_t *column_start; // (block_count + 1)
-    pull *column_pulls;    // the same by block column
+    double *pulled;        // (block_count) multiplications of what is subtracted from a block column, by place
     int32_t stage_count;
     stage *stages;
     int32_t *entry_start, *entry;   // (block_count + 1) entries of the matrix by block column of L
@@ -84,8 +86,11 @@ static double work_of(const block_supernode *node) {
 // ----------------------------------------------------------------------------------------------------- the list
 
 /// Multiplications: what is worth threads, what a task should have at least, and one of dense columns; rows of a panel;
-/// columns of a stage, and of a supernode that has several; ranges.
-enum { LEAST = 1500000, TASK = 80000, DENSE_TASK = 200000, ROWS_STEP = 32, STAGE = 48, STAGED = 192, RANGES = 12 };
+/// columns of a stage, and of a supernode that has several; ranges; parts of a supernode that a worker updates.
+enum { LEAST = 700000, TASK = 80000, DENSE_TASK = 100000, ROWS_STEP = 32, STAGE = 48, STAGED = 120 };
+enum { RANGES = 12, PARTS = 3 };
+/// The share of the work that must be done one after the other, where threads are worth it.
+#define MOST_SPAN 0.6
 
 /// The work of every subtree (supernode_count). Returns that of all.
 static double sum_subtrees(const block_factor *f, double *subtree) {
@@ -181,22 +186,31 @@ static void list_stage(const block_factor *f, block_tasks *t, int32_t s, int32_t
     }
 }
 
-/// Tasks of a supernode of the top.
+/// The work of what is subtracted from a supernode of the top.
+static double pulled_of(const block_tasks *t, const block_supernode *node) {
+    double sum = 0.0;
+    for (int32_t place = node->first_block; place < node->block_end; place++) {
+        sum += t->pulled[place];
+    }
+    return sum;
+}
+
+/// Tasks of a large supernode of the top.
 static void list_node(const block_factor *f, block_tasks *t, int32_t s) {
     const block_supernode *node = &f->supernodes[s];
     progress *p = &t->nodes[s];
-    double pulled = 0.0;
-    for (int32_t k = t->pull_start[s]; k < t->pull_start[s + 1]; k++) {
-        const block_group *g = &f->groups[t->pulls[k].group];
-        const block_supernode *from = &f->supernodes[t->pulls[k].node];
-        pulled += (double)from->columns * (g->last - g->first) * (from->rows - g->first);
-    }
-    const int32_t blocks = node->block_end - node->first_block, most = parts_of(pulled, TASK);
-    p->updates = most < blocks ? most : blocks;
-    for (int32_t k = 0; k < p->updates; k++) {
-        const int32_t begin = (int32_t)((int64_t)blocks * k / p->updates);
-        const int32_t end = (int32_t)((int64_t)blocks * (k + 1) / p->updates);
-        append(t, (task){TASK_UPDATE, s, -1, node->first_block + begin, node->first_block + end, 0, 0});
+    double sum = 0.0;
+    const double pulled = pulled_of(t, node);
+    const int32_t parts = parts_of(pulled, TASK), most = PARTS * t->workers;
+    const double share = pulled / (parts < most ? parts : most);
+    p->updates = 0;
+    for (int32_t place = node->first_block, begin = place; place < node->block_end; place++) {
+        sum += t->pulled[place];
+        if (place + 1 == node->block_end || sum >= share * (p->updates + 1)) {
+            append(t, (task){TASK_UPDATE, s, -1, begin, place + 1, 0, 0});
+            p->updates++;
+            begin = place + 1;
+        }
     }
     p->stage_start = t->stage_count;
     for (int32_t c = 0; c < node->columns;) {
@@ -207,43 +221,75 @@ static void list_node(const block_factor *f, block_tasks *t, int32_t s) {
     p->stage_end = t->stage_count;
 }
 
+/// How much of a supernode's own work is its panel.
+static double panel_work(const block_supernode *node) {
+    const double n = node->columns;
+    return n * n * (0.5 * node->rows - n / 6.0);
+}
+
+static bool is_small(const block_tasks *t, const block_supernode *node) {
+    return pulled_of(t, node) < TASK && panel_work(node) < DENSE_TASK;
+}
+
+/// Tasks of the top: small supernodes together as long as each is the parent of the one before, or they are little.
+static void list_top(const block_factor *f, block_tasks *t) {
+    for (int32_t k = 0; k < t->top_count;) {
+        const int32_t first = k;
+        double sum = 0.0;
+        for (; k < t->top_count; k++) {
+            const block_supernode *node = &f->supernodes[t->top[k]];
+            const bool parent = k > first && f->supernodes[t->top[k - 1]].parent == t->top[k];
+            sum += pulled_of(t, node) + panel_work(node);
+            if (!is_small(t, node) || (k > first && !parent && sum > TASK)) {
+                break;
+            }
+        }
+        if (k > first) {
+            append(t, (task){TASK_CHAIN, -1, -1, first, k, 0, 0});
+        } else {
+            list_node(f, t, t->top[k++]);
+        }
+    }
+}
+
 static void list_tasks(const block_factor *f, block_tasks *t) {
     t->task_count = t->stage_count = 0;
     for (int32_t r = 0; r < t->range_count; r++) {
         append(t, (task){TASK_RANGE, -1, -1, t->range_start[2 * r], t->range_start[2 * r + 1], 0, 0});
     }
-    for (int32_t k = 0; k < t->top_count; k++) {
-        list_node(f, t, t->top[k]);
-    }
+    list_top(f, t);
 }
 
-/// The pulls of block columns.
-static bool list_columns(const block_factor *f, block_tasks *t, stn_arena *arena) {
-    t->column_start = STN_ARENA_ZEROED(arena, f->block_count + 2, int32_t);
-    if (t->column_start == NULL) {
-        return false;
+/// What must be done one after the other, at least: the heaviest path from a range to a root; span (supernode_count) is
+/// work space.
+static double find_span(const block_factor *f, const block_tasks *t, const double *subtree, double *span) {
+    double most = 0.0;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        span[s] = 0.0;
     }
-    for (int32_t k = 0; k < t->pull_start[f->supernode_count]; k++) {
-        const block_group *g = &f->groups[t->pulls[k].group];
-        for (int32_t row = g->first, place = g->target_place; row < g->last; place++) {
-            t->column_start[place + 2]++;
-            row += f->start[place + 1] - f->start[place];
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const block_supernode *node = &f->supernodes[s];
+        const double own = pulled_of(t, node) + panel_work(node);
+        span[s] = !t->is_top[s] ? subtree[s] : span[s] + (is_small(t, node) ? own : own / t->workers);
+        most = span[s] > most ? span[s] : most;
+        if (node->parent >= 0 && span[s] > span[node->parent]) {
+            span[node->parent] = span[s];
         }
     }
-    for (int32_t b = 0; b < f->block_count; b++) {
-        t->column_start[b + 2] += t->column_start[b + 1];
-    }
-    t->column_pulls = STN_ARENA(arena, t->column_start[f->block_count + 1] + 1, pull);
-    for (int32_t k = 0; t->column_pulls != NULL && k < t->pull_start[f->supernode_count]; k++) {
-        const pull *p = &t->pulls[k];
-        const block_group *g = &f->groups[p->group];
+    return most;
+}
+
+/// The work of what is subtracted from every block column of the top.
+static void weigh_columns(const block_factor *f, block_tasks *t) {
+    for (int32_t k = 0; k < t->pull_start[f->supernode_count]; k++) {
+        const block_group *g = &f->groups[t->pulls[k].group];
+        const block_supernode *from = &f->supernodes[t->pulls[k].node];
         for (int32_t row = g->first, place = g->target_place; row < g->last; place++) {
             const int32_t count = f->start[place + 1] - f->start[place];
-            t->column_pulls[t->column_start[place + 1]++] = (pull){p->node, p->group, row, count};
+            t->pulled[place] += (double)from->columns * count * (from->rows - row);
             row += count;
         }
     }
-    return t->column_pulls != NULL;
 }
 
 /// Who subtracts from the top, and which entries of the matrix belong to which block column of L.
@@ -263,10 +309,13 @@ static bool list_sources(const block_factor *f, block_tasks *t, stn_arena *arena
     for (int32_t s = 0; s < nodes; s++) {
         t->pull_start[s + 2] += t->pull_start[s + 1];
     }
-    for (int32_t s = 0; s < nodes; s++) {
+    for (int32_t s = 0, range = 0; s < nodes; s++) {
+        while (range < t->range_count && t->range_start[2 * range + 1] <= s) {
+            range++;
+        }
         for (int32_t k = f->supernodes[s].group_start; k < f->supernodes[s].group_end; k++) {
             if (t->is_top[f->groups[k].target_node]) {
-                t->pulls[t->pull_start[f->groups[k].target_node + 1]++] = (pull){s, k, 0, 0};
+                t->pulls[t->pull_start[f->groups[k].target_node + 1]++] = (pull){s, k, t->is_top[s] ? -1 : range};
             }
         }
     }
@@ -309,8 +358,18 @@ static bool plan(block_factor *f, block_tasks *t) {
     }
     find_top(f, t, subtree, limit);
     cut_ranges(f, t, subtree, limit);
-    if (!list_sources(f, t, arena) || !list_columns(f, t, arena)) {
+    t->pulled = STN_ARENA_ZEROED(arena, f->block_count + 1, double);
+    if (t->pulled == NULL || !list_sources(f, t, arena)) {
         return false;
+    }
+    weigh_columns(f, t);
+    double *span = STN_ARENA(arena, nodes + 1, double);
+    if (span == NULL) {
+        return false;
+    }
+    t->worth = find_span(f, t, subtree, span) < MOST_SPAN * total;
+    if (!t->worth) {
+        return true;
     }
     for (int32_t s = 0; s < f->supernode_count; s++) {
         const block_supernode *node = &f->supernodes[s];
@@ -328,7 +387,8 @@ static bool plan(block_factor *f, block_tasks *t) {
     t->taken = STN_ARENA(arena, t->range_count + 1, atomic_bool);
     t->taken_back = STN_ARENA(arena, t->range_count + 1, atomic_bool);
     double *sum = STN_ARENA(arena, t->workers, double);
-    if (t->owner == NULL || t->taken == NULL || t->taken_back == NULL || sum == NULL) {
+    t->range_left = STN_ARENA(arena, t->range_count + 1, atomic_int);
+    if (t->owner == NULL || t->taken == NULL || t->taken_back == NULL || t->range_left == NULL || sum == NULL) {
         return false;
     }
     give_owners(f, t, sum);
@@ -360,7 +420,7 @@ bool block_tasks_ready(block_factor *f) {
 }
 
 bool block_tasks_worth_solving(const block_factor *f) {
-    enum { LEAST_VALUES = 120000 }; // what passes from cache to cache costs more below
+    enum { LEAST_VALUES = 60000 }; // what passes from cache to cache costs more below
     return f->value_count > LEAST_VALUES;
 }
 
@@ -408,18 +468,22 @@ static void write_columns(const block_factor *f, int32_t begin, int32_t end, dou
     }
 }
 
-/// Block columns [begin, end) of a supernode of the top: the matrix, minus what all below subtract.
-static void update_columns(const block_factor *f, const task *todo, double *update) {
-    const block_tasks *t = f->tasks;
-    const block_supernode *node = &f->supernodes[todo->node];
-    const int32_t first = f->start[todo->begin] - node->first_column, last = f->start[todo->end] - node->first_column;
-    write_columns(f, todo->begin, todo->end, f->values + node->panel + (int64_t)first * node->ld,
+/// Block columns [begin, end) of supernode s of the top: the matrix, minus what all below subtract, as soon as it is
+/// there.
+static void update_columns(const block_factor *f, int32_t s, int32_t begin_block, int32_t end_block, double *update) {
+    block_tasks *t = f->tasks;
+    const block_supernode *node = &f->supernodes[s];
+    const int32_t first = f->start[begin_block] - node->first_column, last = f->start[end_block] - node->first_column;
+    write_columns(f, begin_block, end_block, f->values + node->panel + (int64_t)first * node->ld,
                   (size_t)(last - first) * (size_t)node->ld);
-    for (int32_t k = t->column_start[todo->begin]; k < t->column_start[todo->end]; k++) {
-        const pull *source = &t->column_pulls[k];
+    for (int32_t k = t->pull_start[s]; k < t->pull_start[s + 1]; k++) {
+        const pull *source = &t->pulls[k];
         const block_group *g = &f->groups[source->group];
-        const block_supernode *from = &f->supernodes[source->node];
-        block_subtract(f, from, g, source->row, source->row + source->count, update);
+        await(f, source->range >= 0 ? &t->range_left[source->range] : &t->nodes[source->node].factor_left);
+        const int32_t row = g->first - g->target_column; // minus that of the first column
+        const int32_t begin = row + first > g->first ? row + first : g->first;
+        const int32_t end = row + last < g->last ? row + last : g->last;
+        block_subtract(f, &f->supernodes[source->node], g, begin, end, update);
     }
 }
 
@@ -433,7 +497,20 @@ static void run_range(block_factor *f, const task *todo, double *update) {
             break;
         }
     }
-    tell_parents(f, todo);
+    atomic_store(&f->tasks->range_left[todo - f->tasks->tasks], 0);
+}
+
+static void run_chain(block_factor *f, const task *todo, double *update) {
+    block_tasks *t = f->tasks;
+    for (int32_t k = todo->begin; k < todo->end; k++) {
+        const block_supernode *node = &f->supernodes[t->top[k]];
+        update_columns(f, t->top[k], node->first_block, node->block_end, update);
+        if (f->kernels->panel_factor(0, node->columns, node->rows, node->ld, f->values + node->panel,
+                                     f->scale + node->first_column) >= 0) {
+            atomic_store(&t->failed, true);
+        }
+        atomic_store(&t->nodes[t->top[k]].factor_left, 0);
+    }
 }
 
 /// Waits until all of the stage is done.
@@ -447,12 +524,15 @@ static void await_stage(const block_factor *f, stage *before) {
 
 static void run_task(block_factor *f, const task *todo, double *update) {
     block_tasks *t = f->tasks;
+    if (todo->kind == TASK_CHAIN) {
+        run_chain(f, todo, update);
+        return;
+    }
     const block_supernode *node = &f->supernodes[todo->node];
     double *panel = f->values + node->panel, *scale = f->scale + node->first_column;
     progress *p = &t->nodes[todo->node];
     if (todo->kind == TASK_UPDATE) {
-        await(f, &p->children_left);
-        update_columns(f, todo, update);
+        update_columns(f, todo->node, todo->begin, todo->end, update);
         atomic_fetch_sub(&p->updates_left, 1);
         return;
     }
@@ -475,7 +555,7 @@ static void run_task(block_factor *f, const task *todo, double *update) {
         over = atomic_fetch_sub(&own->rows_left, 1) == 1;
     }
     if (over && todo->stage == p->stage_end - 1) {
-        tell_parent(f, todo->node);
+        atomic_store(&p->factor_left, 0);
     }
 }
 
@@ -496,12 +576,14 @@ static void begin(block_tasks *t) {
     for (int32_t r = 0; r < t->range_count; r++) {
         atomic_store_explicit(&t->taken[r], false, memory_order_relaxed);
         atomic_store_explicit(&t->taken_back[r], false, memory_order_relaxed);
+        atomic_store_explicit(&t->range_left[r], 1, memory_order_relaxed);
     }
     atomic_store_explicit(&t->next, 0, memory_order_relaxed);
     for (int32_t k = 0; k < t->begun_count; k++) {
         progress *p = &t->nodes[t->begun[k]];
         atomic_store_explicit(&p->children_left, p->children, memory_order_relaxed);
         atomic_store_explicit(&p->updates_left, p->updates, memory_order_relaxed);
+        atomic_store_explicit(&p->factor_left, 1, memory_order_relaxed);
         atomic_store_explicit(&p->forward_left, 1, memory_order_relaxed);
         atomic_store_explicit(&p->backward_left, 1, memory_order_relaxed);
     }

@@ -57,9 +57,7 @@ static void solve(bench *b, const stn_problem *p, double tolerance) {
     lap(b, PACK, &clock);
     for (;; b->iteration++) {
         sap_gradient(&s);
-        double Av = padded_scaled_norm(s.H.nx, s.D, s.Av), j = padded_scaled_norm(s.H.nx, s.D, s.j);
-        bool done =
-            padded_scaled_norm(s.H.nx, s.D, s.gradient) <= tolerance * fmax(Av, j) || b->iteration == MAX_ITERATIONS;
+        bool done = s.gradient_norm <= tolerance * fmax(s.Av_norm, s.j_norm) || b->iteration == MAX_ITERATIONS;
         lap(b, GRADIENT, &clock);
         if (done) {
             break;
@@ -73,10 +71,9 @@ static void solve(bench *b, const stn_problem *p, double tolerance) {
         lap(b, ASSEMBLY, &clock);
         need(sap_factor(&s, false, &err), &err);
         lap(b, FACTOR, &clock);
-        double slope;
-        need(sap_direction(&s, &slope, &err), &err);
+        need(sap_direction(&s, &err), &err);
         lap(b, DIRECTION, &clock);
-        sap_line_search(&s, slope);
+        sap_line_search(&s);
         lap(b, SEARCH, &clock);
     }
     b->iterations = b->iteration;

@@ -11,13 +11,19 @@ STN_BEGIN_C
 #define STN_LANES 8
 
 /// Contacts of a problem in structure-of-arrays form. Array i of a field starts at field + i * stride; stride is a
-/// multiple of STN_LANES >= count. Lanes from count to stride are padding: prepare makes them open, evaluate must give
-/// zeros there. All arrays 64-byte aligned, owned by the caller.
+/// multiple of STN_LANES >= count. Lanes from count to the next multiple of STN_LANES are padding: prepare makes them
+/// open, evaluate must give zeros there. All arrays 64-byte aligned, owned by the caller. What evaluate is given may be
+/// a part of what prepare was given, with the stride of the whole: several threads share the contacts.
 typedef struct stn_law_batch {
     int32_t count, stride;     // contacts; distance of two fields, >= count
     const int32_t *constraint; // (count) indices of the problem's cone and ellipse constraints
     double *coefficients;      // (coefficient_count x stride), what prepare leaves for evaluate
 } stn_law_batch;
+
+/// Lanes of a batch, padding included.
+static inline int32_t stn_law_lanes(const stn_law_batch *batch) {
+    return (batch->count + STN_LANES - 1) / STN_LANES * STN_LANES;
+}
 
 /// How a contact slips under its law, at one solution.
 typedef struct stn_law_slip {

@@ -83,17 +83,17 @@ static inline double lagged_reach(const void *self, double dt, const stn_constra
 /// The evaluate of such a law. `normal` is a constant where it is called, so that it becomes part of the loop.
 STN_KERNEL_INLINE void lagged_evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                        double *gamma, double *G, lagged_normal *normal) {
-    const size_t stride = (size_t)batch->stride;
+    const size_t stride = (size_t)batch->stride, lanes = (size_t)stn_law_lanes(batch);
     const double *c = batch->coefficients;
     if (G == NULL) {
         LANE_LOOP
-        for (size_t i = 0; i < stride; i++) {
+        for (size_t i = 0; i < lanes; i++) {
             lagged_lane(self, c + i, stride, v_c + i, cost + i, gamma + i, NULL, normal);
         }
         return;
     }
     LANE_LOOP
-    for (size_t i = 0; i < stride; i++) {
+    for (size_t i = 0; i < lanes; i++) {
         lagged_lane(self, c + i, stride, v_c + i, cost + i, gamma + i, G + i, normal);
     }
 }

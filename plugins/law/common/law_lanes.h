@@ -19,17 +19,17 @@ typedef void law_lane(const double *c, size_t stride, const double *v_c, double 
 /// The evaluate of such a law. `lane` is a constant where it is called, so that it becomes part of the loop.
 STN_KERNEL_INLINE void lanes_evaluate(const stn_law_batch *batch, const double *v_c, double *cost, double *gamma,
                                       double *G, law_lane *lane) {
-    const size_t stride = (size_t)batch->stride;
+    const size_t stride = (size_t)batch->stride, lanes = (size_t)stn_law_lanes(batch);
     const double *c = batch->coefficients;
     if (G == NULL) {
         LANE_LOOP
-        for (size_t i = 0; i < stride; i++) {
+        for (size_t i = 0; i < lanes; i++) {
             lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
         }
         return;
     }
     LANE_LOOP
-    for (size_t i = 0; i < stride; i++) {
+    for (size_t i = 0; i < lanes; i++) {
         lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
     }
 }

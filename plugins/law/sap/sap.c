@@ -224,10 +224,11 @@ STN_KERNEL_INLINE void elliptic_lane(const double *c, size_t stride, const doubl
 STN_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                 double *gamma, double *G) {
     (void)self;
-    const double *s = batch->coefficients + S_1 * (size_t)batch->stride; // S_2 follows
+    const double *s = batch->coefficients + S_1 * (size_t)batch->stride, *t = s + batch->stride;
+    const int32_t lanes = stn_law_lanes(batch);
     int64_t elliptic = 0;
-    for (int32_t i = 0; i < 2 * batch->stride; i++) {
-        elliptic |= s[i] != 1.0;
+    for (int32_t i = 0; i < lanes; i++) {
+        elliptic |= (s[i] != 1.0) | (t[i] != 1.0);
     }
     if (elliptic != 0) {
         lanes_evaluate(batch, v_c, cost, gamma, G, elliptic_lane);

@@ -27,10 +27,6 @@ bool augmented_motion_build(const stn_problem_tree *tree, stn_arena *arena, augm
     return true;
 }
 
-STN_KERNEL_INLINE double sum4(v4 a) {
-    return (a[0] + a[2]) + (a[1] + a[3]);
-}
-
 /// Of the problem's own arrays, which lie anywhere.
 STN_KERNEL_INLINE v4 load_loose(const double *x) {
     return (v4) * (const v4u *)x;

@@ -6,10 +6,6 @@
 #include "common/augmented.h"
 #include "common/vectors.h"
 
-STN_KERNEL_INLINE double sum4(v4 a) {
-    return (a[0] + a[2]) + (a[1] + a[3]);
-}
-
 /// (sum a, sum b, sum c, sum d), with the additions of sum4 in the same order.
 STN_KERNEL_INLINE v4 sum_rows(v4 a, v4 b, v4 c, v4 d) {
     v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7); // a02 b02 a13 b13
@@ -156,8 +152,21 @@ STN_KERNEL_INLINE void node_times(int32_t n, const double *A, const double *x, d
     }
 }
 
-STN_KERNEL void augmented_mass_times(const augmented *h, const double *x, double *y) {
-    for (int32_t b = 0; b < h->block_count; b++) {
+/// What products with A read and write.
+typedef struct mass_product {
+    const augmented *h;
+    const double *x;
+    double *y;
+} mass_product;
+
+/// The blocks on the diagonal.
+STN_KERNEL static void blocks_times(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const mass_product *m = user;
+    const augmented *h = m->h;
+    const double *x = m->x;
+    double *y = m->y;
+    for (int32_t b = begin; b < end; b++) {
         const augmented_block *block = &h->blocks[b];
         const stn_problem_tree *tree = &h->problem->trees[block->tree];
         if (h->bodies[block->tree].n > 0) {
@@ -169,6 +178,11 @@ STN_KERNEL void augmented_mass_times(const augmented *h, const double *x, double
             block_times(block->n, block->ld, h->A + block->A, x + block->start, y + block->start);
         }
     }
+}
+
+STN_KERNEL void augmented_mass_times(const augmented *h, const double *x, double *y) {
+    mass_product diagonal = {h, x, y};
+    augmented_parallel(h, h->block_count, 128, blocks_times, &diagonal);
     for (int32_t t = 0; t < h->problem->tree_count && h->nodal; t++) {
         const stn_matrix *A = &h->problem->trees[t].A;
         const augmented_block *nodes = h->blocks + h->tree_block[t];
@@ -299,6 +313,8 @@ STN_KERNEL static void blocks_transposed(void *user, int32_t begin, int32_t end,
     (void)worker;
     const product *m = user;
     const augmented *h = m->h;
+    const int32_t first = h->blocks[begin].start, last = end < h->block_count ? h->blocks[end].start : h->nx;
+    memset(m->y + first, 0, (size_t)(last - first) * sizeof *m->y);
     for (int32_t k = h->touch_start[begin]; k < h->touch_start[end]; k++) {
         const augmented_touch *touch = &h->touches[k];
         part_transposed_add(h, &h->clusters[touch->cluster], &h->parts[touch->part], h->stacked, m->y);
@@ -332,10 +348,10 @@ static void stack_clusters(void *user, int32_t begin, int32_t end, int32_t worke
 void augmented_jacobian_transposed(const augmented *h, const double *gamma, const double *line_gamma, double *y) {
     product m = {.h = h, .gamma = gamma, .line_gamma = line_gamma, .y = y};
     augmented_parallel(h, h->cluster_count, 256, stack_clusters, &m);
-    memset(y, 0, (size_t)h->nx * sizeof *y);
-    if (h->touch_start != NULL) {
+    if (h->touch_start != NULL && h->block_count > 0) {
         augmented_parallel(h, h->block_count, 48, blocks_transposed, &m);
     } else {
+        memset(y, 0, (size_t)h->nx * sizeof *y);
         panels_transposed(h, h->stacked, y);
     }
 }

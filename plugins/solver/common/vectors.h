@@ -22,6 +22,10 @@ STN_KERNEL_INLINE void v4_store(double *x, v4 a) {
     *(v4 *)x = a;
 }
 
+STN_KERNEL_INLINE double sum4(v4 a) {
+    return (a[0] + a[2]) + (a[1] + a[3]);
+}
+
 /// out (rows x columns) = X Y^T, X (rows x n), Y (columns x n) with rows at distance `stride`.
 STN_KERNEL_INLINE void multiply_rows(int32_t n, int32_t rows, int32_t columns, const double *restrict X,
                                      const double *restrict Y, int32_t stride, double *restrict out) {

@@ -109,30 +109,42 @@ STN_KERNEL_INLINE void anticipate_lanes(const sap_system *s, size_t at, bool ell
     keep(s, at, g);
 }
 
-STN_KERNEL void sap_anticipate(sap_system *s) {
-    const size_t stride = (size_t)s->batch.stride;
+STN_KERNEL static void anticipate(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const sap_system *s = user;
+    const size_t last = (size_t)end;
     const bool plain = !s->config->anticipate;
-    const bool elliptic = !plain && stride > 0 && (s->control->law->ops->sets & 1u << STN_SET_ELLIPSE) != 0;
-    for (size_t i = 0; i < stride && plain; i += 4) {
+    const bool elliptic = !plain && end > begin && (s->control->law->ops->sets & 1u << STN_SET_ELLIPSE) != 0;
+    for (size_t i = (size_t)begin; i < last && plain; i += 4) {
         keep_lanes(s, i);
     }
-    for (size_t i = 0; i < stride && elliptic; i += 4) {
+    for (size_t i = (size_t)begin; i < last && elliptic; i += 4) {
         anticipate_lanes(s, i, true);
     }
-    for (size_t i = 0; i < stride && !plain && !elliptic; i += 4) {
+    for (size_t i = (size_t)begin; i < last && !plain && !elliptic; i += 4) {
         anticipate_lanes(s, i, false);
     }
 }
 
-STN_KERNEL void sap_predict(const sap_system *s) {
+void sap_anticipate(sap_system *s) {
+    augmented_parallel(&s->H, s->batch.stride, 4 * SAP_LANES, anticipate, s);
+}
+
+STN_KERNEL static void predict(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const sap_system *s = user;
     const size_t stride = (size_t)s->batch.stride;
     const double *gamma = s->now.gamma, *G = s->H_G, *dv = s->dv_c;
     double *out = s->predicted;
-    for (size_t i = 0; i < stride; i++) {
+    for (size_t i = (size_t)begin; i < (size_t)end; i++) {
         double x = dv[i], y = dv[i + stride], n = dv[i + 2 * stride];
         out[i] = gamma[i] - (G[i] * x + G[i + stride] * y + G[i + 3 * stride] * n);
         out[i + stride] = gamma[i + stride] - (G[i + stride] * x + G[i + 2 * stride] * y + G[i + 4 * stride] * n);
         out[i + 2 * stride] =
             gamma[i + 2 * stride] - (G[i + 3 * stride] * x + G[i + 4 * stride] * y + G[i + 5 * stride] * n);
     }
+}
+
+void sap_predict(sap_system *s) {
+    augmented_parallel(&s->H, s->batch.stride, 4 * SAP_LANES, predict, s);
 }

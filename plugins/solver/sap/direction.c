@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Newton's direction.
-#include <string.h>
-
 #include "system.h"
 
 /// In the place of conjugate gradients, for the rest of the solve.
@@ -49,26 +47,59 @@ static stn_status solve(sap_system *s, double *x, stn_error *err) {
     return STN_OK;
 }
 
-stn_status sap_direction(sap_system *s, double *slope, stn_error *err) {
-    for (int32_t b = 0; b < s->H.block_count; b++) {
+/// -gradient, compact.
+static void take_gradient(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const sap_system *s = user;
+    for (int32_t b = begin; b < end; b++) {
         const augmented_block *block = &s->H.blocks[b];
         for (int32_t i = 0; i < block->n; i++) {
             s->compact[block->compact + i] = -s->gradient[block->start + i];
         }
     }
+}
+
+static void give_direction(void *user, int32_t begin, int32_t end, int32_t worker) {
+    (void)worker;
+    const sap_system *s = user;
+    for (int32_t b = begin; b < end; b++) {
+        const augmented_block *block = &s->H.blocks[b];
+        for (int32_t i = 0; i < block->n; i++) {
+            s->dv[block->start + i] = s->compact[block->compact + i];
+        }
+    }
+}
+
+STN_KERNEL static void multiply(void *user, int32_t part, int32_t worker) {
+    (void)worker;
+    const sap_system *s = user;
+    const int32_t begin = SAP_VELOCITIES * part, n = sap_part_end(part, SAP_VELOCITIES, s->H.nx) - begin;
+    const double *dv = s->dv + begin;
+    double *sums = s->sums + 8 * (size_t)part;
+    sums[0] = padded_dot(n, s->gradient + begin, dv);
+    sums[1] = padded_dot(n, s->p + begin, dv);
+    sums[2] = padded_dot(n, s->force + begin, dv);
+    sums[3] = padded_dot(n, dv, s->dp + begin);
+}
+
+stn_status sap_direction(sap_system *s, stn_error *err) {
+    enum { PIECE = 256 }; // blocks
+    double products[4];
+    augmented_parallel(&s->H, s->H.block_count, PIECE, take_gradient, s);
     stn_status status = solve(s, s->compact, err);
     if (status != STN_OK) {
         return status;
     }
-    for (int32_t b = 0; b < s->H.block_count; b++) {
-        const augmented_block *block = &s->H.blocks[b];
-        memcpy(s->dv + block->start, s->compact + block->compact, (size_t)block->n * sizeof *s->dv);
-    }
+    augmented_parallel(&s->H, s->H.block_count, PIECE, give_direction, s);
     augmented_mass_times(&s->H, s->dv, s->dp);
     augmented_jacobian_times(&s->H, s->dv, s->dv_c, s->line_dv);
     if (s->config->anticipate) {
         sap_predict(s);
     }
-    *slope = padded_dot(s->H.nx, s->gradient, s->dv);
+    sap_by_velocities(s, multiply, s, 4, products);
+    s->slope = products[0];
+    s->p_dv = products[1];
+    s->force_dv = products[2];
+    s->dp_dv = products[3];
     return STN_OK;
 }

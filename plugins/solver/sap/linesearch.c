@@ -23,19 +23,28 @@ typedef struct sample {
 
 enum { MAX_EXACT = 100, MAX_ARMIJO = 40 };
 
-STN_KERNEL static sample try_step(sap_system *s, const ray *line, double a) {
+/// A step to try, or to take.
+typedef struct move {
+    const sap_system *s;
+    double a;
+} move;
+
+/// A part of the lanes: the potentials, -dv_c.gamma and dv_c.G dv_c.
+STN_KERNEL static void try_lanes(void *user, int32_t part, int32_t worker) {
+    (void)worker;
+    const move *m = user;
+    const sap_system *s = m->s;
     const int64_t stride = s->batch.stride;
-    for (int64_t i = 0; i < 3 * stride; i++) {
-        s->trial.v[i] = s->now.v[i] + a * s->dv_c[i];
+    const int32_t begin = SAP_LANES * part, end = sap_part_end(part, SAP_LANES, s->batch.stride);
+    for (int64_t k = 0; k < 3 * stride; k += stride) {
+        for (int64_t i = k + begin; i < k + end; i++) {
+            s->trial.v[i] = s->now.v[i] + m->a * s->dv_c[i];
+        }
     }
-    for (int32_t i = 0; i < s->H.line_count; i++) {
-        s->trial.line_v[i] = s->now.line_v[i] + a * s->line_dv[i];
-    }
-    sap_evaluate(s, &s->trial);
-    s->evaluations++;
-    // -dv_c.gamma and dv_c.G dv_c over all lanes, then lines
+    double *sums = s->sums + 8 * (size_t)part;
+    sums[0] = sap_evaluate_part(s, &s->trial, part);
     v4 first = {0.0}, second = {0.0};
-    for (int64_t i = 0; i < stride; i += 4) {
+    for (int64_t i = begin; i < end; i += 4) {
         const double *v = s->dv_c + i, *gamma = s->trial.gamma + i, *G = s->trial.G + i;
         v4 x = v4_load(v), y = v4_load(v + stride), n = v4_load(v + 2 * stride);
         v4 Gx = v4_load(G) * x + v4_load(G + stride) * y + v4_load(G + 3 * stride) * n;
@@ -44,9 +53,23 @@ STN_KERNEL static sample try_step(sap_system *s, const ray *line, double a) {
         first -= x * v4_load(gamma) + y * v4_load(gamma + stride) + n * v4_load(gamma + 2 * stride);
         second += x * Gx + y * Gy + n * Gn;
     }
+    sums[1] = sum4(first);
+    sums[2] = sum4(second);
+}
+
+static sample try_step(sap_system *s, const ray *line, double a) {
+    move m = {s, a};
+    double sums[3];
+    sap_by_lanes(s, try_lanes, &m, 3, sums);
+    s->trial.cost = sums[0];
+    for (int32_t i = 0; i < s->H.line_count; i++) {
+        s->trial.line_v[i] = s->now.line_v[i] + a * s->line_dv[i];
+    }
+    sap_evaluate_lines(s, &s->trial);
+    s->evaluations++;
     sample t = {.cost = line->smooth + a * line->linear + 0.5 * a * a * line->quadratic + s->trial.cost,
-                .slope = (first[0] + first[2]) + (first[1] + first[3]),
-                .curvature = (second[0] + second[2]) + (second[1] + second[3])};
+                .slope = sums[1],
+                .curvature = sums[2]};
     t.slope += line->linear + a * line->quadratic;
     t.curvature += line->quadratic;
     for (int32_t i = 0; i < s->H.line_count; i++) {
@@ -56,17 +79,38 @@ STN_KERNEL static sample try_step(sap_system *s, const ray *line, double a) {
     return t;
 }
 
+/// v and p of a part, (v - v_star).p and force.v.
+STN_KERNEL static void move_velocities(void *user, int32_t part, int32_t worker) {
+    (void)worker;
+    const move *m = user;
+    const sap_system *s = m->s;
+    const int32_t end = sap_part_end(part, SAP_VELOCITIES, s->H.nx);
+    v4 kinetic[2] = {{0.0}}, work[2] = {{0.0}};
+    for (int32_t i = SAP_VELOCITIES * part; i < end; i += 8) {
+        UNROLL
+        for (int32_t k = 0; k < 2; k++) {
+            const int32_t at = i + 4 * k;
+            const v4 v = v4_load(s->v + at) + m->a * v4_load(s->dv + at);
+            const v4 p = v4_load(s->p + at) + m->a * v4_load(s->dp + at);
+            v4_store(s->v + at, v);
+            v4_store(s->p + at, p);
+            kinetic[k] += (v - v4_load(s->v_star + at)) * p;
+            work[k] += v4_load(s->force + at) * v;
+        }
+    }
+    s->sums[8 * part] = sum4(kinetic[0] + kinetic[1]);
+    s->sums[8 * part + 1] = sum4(work[0] + work[1]);
+}
+
 /// The trial becomes the present point.
 static double accept(sap_system *s, double a) {
-    for (int32_t i = 0; i < s->H.nx; i++) {
-        s->v[i] += a * s->dv[i];
-        s->p[i] += a * s->dp[i];
-        s->compact[i] = s->v[i] - s->v_star[i];
-    }
+    move m = {s, a};
+    double sums[2];
+    sap_by_velocities(s, move_velocities, &m, 2, sums);
     sap_point before = s->now;
     s->now = s->trial;
     s->trial = before;
-    s->cost = 0.5 * padded_dot(s->H.nx, s->compact, s->p) - padded_dot(s->H.nx, s->force, s->v) + s->now.cost;
+    s->cost = 0.5 * sums[0] - sums[1] + s->now.cost;
     return a;
 }
 
@@ -127,15 +171,15 @@ static double search_armijo(sap_system *s, const ray *line, double slope) {
     return accept(s, a);
 }
 
-double sap_line_search(sap_system *s, double slope) {
+double sap_line_search(sap_system *s) {
     const stn_law *law = s->control->law;
-    double p_dv = padded_dot(s->H.nx, s->p, s->dv), force_dv = padded_dot(s->H.nx, s->force, s->dv);
-    ray line = {p_dv - force_dv, padded_dot(s->H.nx, s->dv, s->dp), s->cost - s->now.cost, 1.5};
+    const double slope = s->slope;
+    ray line = {s->p_dv - s->force_dv, s->dp_dv, s->cost - s->now.cost, 1.5};
     if (s->batch.count > 0 && law->ops->max_step != NULL) {
         line.limit = fmin(line.limit, 0.99 * law->ops->max_step(law->self, &s->batch, s->now.v, s->dv_c));
     }
     // a slope that is lost in the rounding of its terms says nothing: the full step is as good as any
-    double rounding = 64.0 * DBL_EPSILON * (fabs(p_dv) + fabs(force_dv));
+    double rounding = 64.0 * DBL_EPSILON * (fabs(s->p_dv) + fabs(s->force_dv));
     if (line.limit > 1.0 && -slope <= rounding) {
         try_step(s, &line, 1.0);
         return accept(s, 1.0);

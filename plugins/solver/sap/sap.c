@@ -35,13 +35,13 @@ typedef struct residual {
 } residual;
 
 /// H and Newton's direction. A direction that does not descend means lost precision: once more with H + 1e-12 diag(H).
-static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
+static stn_status find_direction(sap_system *s, stn_error *err) {
     stn_error first = {STN_OK, ""};
     stn_status status = sap_factor(s, false, &first);
     if (status == STN_OK) {
-        status = sap_direction(s, slope, &first);
+        status = sap_direction(s, &first);
     }
-    if (status == STN_OK && *slope < 0.0) {
+    if (status == STN_OK && s->slope < 0.0) {
         return STN_OK;
     }
     if (status != STN_OK && status != STN_ERR_NUMERIC) {
@@ -52,7 +52,7 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
         stn_error_prefix(err, "Hessian, with 1e-12 of its diagonal added");
         return status;
     }
-    return sap_direction(s, slope, err);
+    return sap_direction(s, err);
 }
 
 /// |D y|, y the sizes of the impulses: those that balance cancel to nothing, in J^T gamma as in A v.
@@ -111,9 +111,8 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
     }
     for (;;) {
         sap_gradient(s);
-        double Av = padded_scaled_norm(s->H.nx, s->D, s->Av), j = padded_scaled_norm(s->H.nx, s->D, s->j);
-        residual r = {.value = padded_scaled_norm(s->H.nx, s->D, s->gradient),
-                      .scale = s->H.proximal == NULL ? fmax(Av, j) : fmax(Av, balancing_norm(s))};
+        residual r = {.value = s->gradient_norm,
+                      .scale = fmax(s->Av_norm, s->H.proximal == NULL ? s->j_norm : balancing_norm(s))};
         r.bound = s->control->absolute_tolerance + s->control->tolerance * r.scale;
         if (!isfinite(r.value) || !isfinite(s->cost)) {
             return stn_fail(err, STN_ERR_NUMERIC,
@@ -143,8 +142,9 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
             return done ? STN_OK : stalled ? STN_STALLED : STN_NOT_CONVERGED;
         }
         s->reduction = forcing(&r, before);
-        double slope = 0.0, cost = s->cost;
-        stn_status status = find_direction(s, &slope, err);
+        const double cost = s->cost;
+        stn_status status = find_direction(s, err);
+        const double slope = s->slope;
         if (status != STN_OK) {
             return status;
         }
@@ -154,7 +154,7 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
             return STN_STALLED;
         }
         double mark = phase_mark(s->control);
-        double step = sap_line_search(s, slope);
+        double step = sap_line_search(s);
         phase_note(s->control, STN_PHASE_LINE_SEARCH, mark);
         double fall = (cost - s->cost) / (step * -slope); // at most 1, but for round-off
         bool fell = s->H.proximal != NULL && step > 1.0 && fall > 0.999 && fall < 1.001;

@@ -98,8 +98,10 @@ static stn_status pack_lanes_and_lines(sap_system *s, stn_error *err) {
                             {&b->line_v, lines},    {&b->line_gamma, lines},     {&b->line_G, lines},
                             {&s->line_bias, lines}, {&s->line_R, lines},         {&s->line_v_hat, lines},
                             {&s->line_lo, lines},   {&s->line_hi, lines},        {&s->line_dv, lines}};
+    const int64_t lane_parts = stride / SAP_LANES + 1, velocity_parts = s->H.nx / SAP_VELOCITIES + 1;
+    s->sums = STN_ARENA(s->control->arena, 8 * (lane_parts > velocity_parts ? lane_parts : velocity_parts), double);
     s->changed = STN_ARENA(s->control->arena, stride + 1, int64_t);
-    if (s->changed == NULL || !allocate(s->control->arena, STN_COUNT(arrays), arrays)) {
+    if (s->sums == NULL || s->changed == NULL || !allocate(s->control->arena, STN_COUNT(arrays), arrays)) {
         return out_of_memory(err);
     }
     double *const padded[] = {s->bias, a->v, b->v, s->dv_c, s->predicted}; // padding lanes stay at velocity 0
