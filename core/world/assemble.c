@@ -167,14 +167,14 @@ static bool free_jacobian(const assembly *a, const stn_kinematics *k, const stn_
 static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
                              stn_constraint *c) {
     const stn_model *model = a->setup->model;
-    const stn_support *supports[2] = {&contact->a, &contact->b};
-    const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
-    double *values[2] = {NULL, NULL};
-    int32_t count = 0;
     bool complete = true;
     if (free_jacobian(a, k, contact, c, &complete)) {
         return complete;
     }
+    const stn_support *supports[2] = {&contact->a, &contact->b};
+    const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
+    double *values[2] = {NULL, NULL};
+    int32_t count = 0;
     for (int32_t side = 0; side < 2; side++) {
         if (trees[side] < 0) {
             continue;
