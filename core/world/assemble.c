@@ -125,13 +125,12 @@ static inline void put_free_rows(stn_vec3 arm, const stn_vec3 axes[3], double *J
 static bool free_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact, stn_constraint *c,
                           bool *complete) {
     const stn_model *model = a->setup->model;
-    const body_plan *plans = model_object_of(model)->plan;
     const int32_t bodies[2] = {contact->a.body, contact->b.body};
     int32_t tree[2];
     for (int32_t side = 0; side < 2; side++) {
         const int32_t b = bodies[side];
         tree[side] = -1;
-        if (b < 0 || (b > 0 && !plans[b].free_root)) {
+        if (b < 0 || (b > 0 && !model_object_of(model)->plan[b].free_root)) {
             return false;
         }
         if (b > 0) {
