@@ -71,23 +71,20 @@ static void half(const double *restrict l, const double *restrict J, double *res
     }
 }
 
-static void square_add(const double *restrict l, const double *restrict J, double *restrict out) {
-    lanes x[6], own = {0.0}, mixed = {0.0}; // mixed: t1 t2, t2 n, n t1
-    find_half(l, J, x);
-    UNROLL
-    for (int32_t k = 0; k < 6; k++) {
-        own += x[k] * x[k];
-        mixed += x[k] * __builtin_shufflevector(x[k], x[k], 1, 2, 0, 3);
+static double norm(int32_t count, const double *const *l, const double *const *J, double *trace) {
+    lanes own = {0.0}, mixed = {0.0}; // t1 t1, t2 t2, n n; t1 t2, t2 n, n t1
+    for (int32_t b = 0; b < count; b++) {
+        lanes x[6];
+        find_half(l[b], J[b], x);
+        UNROLL
+        for (int32_t k = 0; k < 6; k++) {
+            own += x[k] * x[k];
+            mixed += x[k] * __builtin_shufflevector(x[k], x[k], 1, 2, 0, 3);
+        }
     }
-    out[0] += own[0];
-    out[4] += own[1];
-    out[8] += own[2];
-    out[1] += mixed[0];
-    out[3] += mixed[0];
-    out[5] += mixed[1];
-    out[7] += mixed[1];
-    out[2] += mixed[2];
-    out[6] += mixed[2];
+    const lanes squares = own * own + mixed * mixed * 2.0;
+    *trace = own[0] + own[1] + own[2];
+    return sqrt(squares[0] + squares[1] + squares[2]);
 }
 
 static void pair_add(const double *restrict X, const double *restrict Y, double *restrict out) {
@@ -134,4 +131,4 @@ static void solve(const double *restrict l, int32_t columns, double *restrict x)
     }
 }
 
-const body_kernels KERNEL_NAME(body_kernels) = {factor, half, pair_add, square_add, solve};
+const body_kernels KERNEL_NAME(body_kernels) = {factor, half, pair_add, norm, solve};

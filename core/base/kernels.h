@@ -63,8 +63,8 @@ typedef struct body_kernels {
     void (*half)(const double *l, const double *J, double *X);
     /// out (3 x 3, row-major) += X^T Y.
     void (*pair_add)(const double *X, const double *Y, double *out);
-    /// out (3 x 3, row-major) += J A^-1 J^T, X^T X of that half.
-    void (*square_add)(const double *l, const double *J, double *out);
+    /// |W|_F, and trace W, of W = sum over `count` bodies of J A^-1 J^T.
+    double (*norm)(int32_t count, const double *const *l, const double *const *J, double *trace);
     /// x (6 each) = A^-1 x for `columns` vectors, one after the other.
     void (*solve)(const double *l, int32_t columns, double *x);
 } body_kernels;

@@ -187,9 +187,21 @@ static void ball_motion(const joint_state *at, stn_spatial *S) {
     }
 }
 
+/// stn_quat_exp, by series where they are exact to rounding: turns of less than 0.2 rad, as those of a step are.
+static stn_quat turn_by(stn_vec3 u) {
+    const double s = 0.25 * stn_vec3_dot(u, u); // square of half the angle; what is left out is below 2e-18
+    if (!(s < 1e-2)) {
+        return stn_quat_exp(u);
+    }
+    const double cosine =
+        1.0 + s * (-1.0 / 2 + s * (1.0 / 24 + s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800)))));
+    const double sinc = 0.5 * (1.0 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s * (1.0 / 362880)))));
+    return (stn_quat){cosine, sinc * u.x, sinc * u.y, sinc * u.z};
+}
+
 /// quat(s) = exp(s omega) quat0, omega in the joint frame's axes, then normalised.
 static void ball_integrate(const double *q, const double *v, double s, double *next) {
-    stn_quat turn = stn_quat_exp(stn_vec3_make(s * v[0], s * v[1], s * v[2]));
+    stn_quat turn = turn_by(stn_vec3_make(s * v[0], s * v[1], s * v[2]));
     stn_quat from = {q[0], q[1], q[2], q[3]};
     stn_quat to = stn_quat_normalize(stn_quat_mul(turn, from));
     next[0] = to.w;

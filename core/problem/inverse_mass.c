@@ -25,7 +25,8 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     const body_kernels *body = inverse_body(m->scale, J->tree, &factor);
     const bool lanes = inverse_fits_lanes(constraint, J);
     if (body != NULL && lanes) {
-        body->square_add(factor, J->values, W);
+        body->half(factor, J->values, m->scratch);
+        body->pair_add(m->scratch, m->scratch, W);
         return true;
     }
     const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
@@ -55,8 +56,8 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     return true;
 }
 
-/// rows: those of the constraint, known to the compiler where it is written as a number.
-static inline void set_masses_of(int32_t rows, stn_constraint *constraint, const double *W) {
+static void set_masses(stn_constraint *constraint, const double *W) {
+    int32_t rows = constraint->rows;
     double square = 0.0, trace = 0.0;
     for (int32_t i = 0; i < rows * rows; i++) {
         square += W[i] * W[i];
@@ -68,12 +69,24 @@ static inline void set_masses_of(int32_t rows, stn_constraint *constraint, const
     constraint->w_trace = trace;
 }
 
-static void set_masses(stn_constraint *constraint, const double *W) {
-    if (constraint->rows == 3) {
-        set_masses_of(3, constraint, W);
-    } else {
-        set_masses_of(constraint->rows, constraint, W);
+/// Of a contact that free bodies alone take part in, without W. False: others do.
+static bool set_free_masses(const mass_job *m, stn_constraint *constraint) {
+    const double *factor[2], *J[2];
+    const int32_t count = stn_constraint_block_count(constraint);
+    const body_kernels *kernels = NULL;
+    if (constraint->rows != 3 || count < 1 || count > 2) {
+        return false;
     }
+    for (int32_t side = 0; side < count; side++) {
+        const stn_jacobian *block = &constraint->J[side];
+        kernels = block->node_count == 0 ? inverse_body(m->scale, block->tree, &factor[side]) : NULL;
+        if (kernels == NULL) {
+            return false;
+        }
+        J[side] = block->values;
+    }
+    constraint->w = kernels->norm(count, factor, J, &constraint->w_trace) / 3;
+    return true;
 }
 
 static stn_status out_of_memory(stn_error *err) {
@@ -93,23 +106,18 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         stn_constraint *constraint = &problem->constraints[c];
-        double W[STN_MAX_ROWS * STN_MAX_ROWS];
         if (!m->all && isfinite(constraint->w)) {
             continue;
         }
-        for (int32_t i = 0; i < 9; i++) { // of most; the others' beyond
-            W[i] = 0.0;
-        }
-        for (int32_t i = 9; i < constraint->rows * constraint->rows; i++) {
-            W[i] = 0.0;
-        }
-        const int32_t sides = stn_constraint_block_count(constraint);
-        for (int32_t side = 0; side < sides; side++) {
-            if (!add_block(m, c, side, W)) {
-                return out_of_memory(err);
+        if (!set_free_masses(m, constraint)) {
+            double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+            for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
+                if (!add_block(m, c, side, W)) {
+                    return out_of_memory(err);
+                }
             }
+            set_masses(constraint, W);
         }
-        set_masses(constraint, W);
         if (!isfinite(constraint->w)) {
             return stn_fail(err, STN_ERR_NUMERIC,
                             "constraint %d: its inverse mass is %g; look for masses near 0, a NaN or what is beyond "

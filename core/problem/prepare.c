@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/finite.h"
 #include "problem/inverse.h"
 #include "problem/solver.h"
 
@@ -145,6 +146,20 @@ static stn_status refuse_singular(solve_job *job, stn_error *err) {
 /// A solver need not look for what is not finite in its vectors, in friction and in what is given by rows: bias,
 /// bounds, start.
 static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
+    const bool global = problem->form == STN_FORM_GLOBAL;
+    const size_t n = global ? (size_t)problem->nv : 0, rows = (size_t)problem->row_count;
+    bool good = all_finite(n, problem->v_star) && all_finite(n, problem->v_guess) && all_finite(rows, problem->bias) &&
+                all_finite(rows, problem->gamma_guess);
+    for (size_t r = 0; r < rows; r++) {
+        good &= problem->lo[r] <= problem->hi[r];
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        good &= !stn_constraint_has_cone(c) || (c->mu1 >= 0.0 && c->mu2 >= 0.0 && isfinite(c->mu1 + c->mu2));
+    }
+    if (good) {
+        return STN_OK;
+    }
     const struct {
         const char *name;
         const double *values;
@@ -227,6 +242,10 @@ stn_status prepare_problem(solve_job *job, stn_error *err) {
     }
     // what went wrong is named here, with the data that it comes from; a convex law divides by R
     bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
+    const size_t rows = (size_t)problem->row_count;
+    if (all_positive(rows, problem->R) && all_finite(rows, problem->v_hat)) {
+        return STN_OK;
+    }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         bool contact = stn_constraint_has_cone(c);

@@ -120,13 +120,12 @@ static inline void put_free_rows(stn_vec3 arm, const stn_vec3 axes[3], double *J
 static bool free_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact, stn_constraint *c,
                           bool *complete) {
     const stn_model *model = a->setup->model;
-    const body_plan *plans = model_object_of(model)->plan;
     const int32_t bodies[2] = {contact->a.body, contact->b.body};
     int32_t tree[2];
     for (int32_t side = 0; side < 2; side++) {
         const int32_t b = bodies[side];
         tree[side] = -1;
-        if (b < 0 || (b > 0 && !plans[b].free_root)) {
+        if (b < 0 || (b > 0 && !model_object_of(model)->plan[b].free_root)) {
             return false;
         }
         if (b > 0) {
@@ -162,14 +161,14 @@ static bool free_jacobian(const assembly *a, const stn_kinematics *k, const stn_
 static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const stn_contact *contact,
                              stn_constraint *c) {
     const stn_model *model = a->setup->model;
-    const stn_support *supports[2] = {&contact->a, &contact->b};
-    const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
-    double *values[2] = {NULL, NULL};
-    int32_t count = 0;
     bool complete = true;
     if (free_jacobian(a, k, contact, c, &complete)) {
         return complete;
     }
+    const stn_support *supports[2] = {&contact->a, &contact->b};
+    const int32_t trees[2] = {support_tree(a->setup, &contact->a), support_tree(a->setup, &contact->b)};
+    double *values[2] = {NULL, NULL};
+    int32_t count = 0;
     const bool now = k == a->frame->kinematics && trees[0] != trees[1]; // both bodies of one tree have no wrench
     for (int32_t side = 0; side < 2; side++) {
         if (trees[side] < 0) {

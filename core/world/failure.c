@@ -4,22 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/finite.h"
 #include "world/world.h"
 
-/// In one pass without a branch: adding one to an exponent of all ones carries into the sign.
-static bool all_finite(int32_t n, const double *x) {
-    const uint64_t exponent = UINT64_C(0x7ff) << 52, one = UINT64_C(1) << 52;
-    uint64_t carried = 0;
-    for (int32_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        carried |= (bits & exponent) + one;
-    }
-    return carried >> 63 == 0;
-}
-
 stn_status stn_step_check_dofs(const step_setup *setup, const double *values, const char *what, stn_error *err) {
-    if (all_finite(setup->model->nv, values)) {
+    if (all_finite((size_t)setup->model->nv, values)) {
         return STN_OK;
     }
     for (int32_t d = 0; d < setup->model->nv; d++) {
@@ -104,7 +93,7 @@ void stn_step_name_dof(const step_setup *setup, const step_frame *frame, int32_t
 
 stn_status stn_step_check_next(const step_setup *setup, const step_frame *frame, stn_error *err) {
     const stn_model *model = setup->model;
-    if (all_finite(model->nv, frame->v_next) && all_finite(model->nq, frame->q_next)) {
+    if (all_finite((size_t)model->nv, frame->v_next) && all_finite((size_t)model->nq, frame->q_next)) {
         return STN_OK;
     }
     for (int32_t d = 0; d < model->nv; d++) {

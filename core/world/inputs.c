@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/compiled.h"
+#include "base/finite.h"
 #include "world/sleep.h"
 
 void stn_step_update_kinematics(step_frame *frame, const double *q, const double *v) {
@@ -23,25 +23,12 @@ stn_status stn_step_kinematics(const step_setup *setup, const state_view *state,
     return STN_OK;
 }
 
-/// In one pass without a branch, by what is left of the bits without the sign.
-static bool any_other_than_zero(int32_t count, const double *x) {
-    uint64_t any = 0;
-    for (int32_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        any |= bits << 1;
-    }
-    return any != 0;
-}
-
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
 static bool sound_diagonal(const stn_matrix *gain) {
     const uint64_t endless = UINT64_C(0x7ff) << 52; // bits of >= 0 and finite lie below those of infinity
     uint64_t largest = 0;
     for (int32_t r = 0; r < gain->n; r++) {
-        const double value = gain->values[r] + 0.0; // without the sign of a zero
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
+        const uint64_t bits = bits_of(gain->values[r] + 0.0); // without the sign of a zero
         largest = bits > largest ? bits : largest;
     }
     return largest < endless;
@@ -108,9 +95,8 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
             memset(f->D[t].values, 0, bytes);
         }
     }
-    const model_object *object = model_object_of(model);
-    for (int32_t i = 0; i < object->acting_count; i++) { // springs are there on joints of one velocity alone
-        const stn_joint *joint = &model->joints[object->acting[i]];
+    for (int32_t i = 0; i < setup->acting_count; i++) { // springs are there on joints of one velocity alone
+        const stn_joint *joint = &model->joints[setup->acting[i]];
         if (joint->stiffness > 0.0) {
             double stretch = state->q[joint->q_start] - joint->rest;
             stn_forces_add_gain(f, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
@@ -128,7 +114,8 @@ stn_status stn_step_inputs(const step_setup *setup, const state_view *state, ste
     for (int32_t d = 0; d < model->nv; d++) {
         tau[d] += effort[d];
     }
-    const bool pushed = any_other_than_zero(6 * model->body_count, state->wrench);
+    const size_t others = (size_t)model->body_count - 1; // than the world
+    const bool pushed = others > 0 && !all_zero(6 * others, state->wrench + 6);
     for (int32_t b = 1; b < model->body_count && pushed; b++) {
         const double *w = state->wrench + 6 * (size_t)b;
         if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
@@ -186,7 +173,6 @@ static double driven_work(const step_setup *setup, const step_frame *frame, cons
 /// Nodal trees count with their applied efforts and with elements that say load.
 double stn_step_input_work(const step_setup *setup, const state_view *state, const step_frame *frame) {
     const stn_model *model = setup->model;
-    const model_object *object = model_object_of(model);
     const stn_problem *problem = &frame->problem;
     const double *v0 = state->v, *v = frame->v_next;
     double dt = frame->dt, theta = frame->force_theta, theta_vq = frame->force_theta_vq, work = 0.0;
@@ -213,15 +199,15 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             }
             stn_matrix_mul_add(K, -1.0, dq + start, j + start);
             stn_matrix_mul_add(D, -1.0, dv + start, j + start);
-        } else if (any_other_than_zero(tree->nv, tau + start)) {
+        } else if (!all_zero((size_t)tree->nv, tau + start)) {
             memcpy(j + start, tau + start, (size_t)tree->nv * sizeof *j);
         } else {
             continue;
         }
         pushed[pushed_count++] = t;
     }
-    for (int32_t i = 0; i < object->acting_count; i++) { // without what damper and spring of a joint do: K and D have it
-        const stn_joint *joint = &model->joints[object->acting[i]];
+    for (int32_t i = 0; i < setup->acting_count; i++) { // without what damper and spring of a joint do: K and D have it
+        const stn_joint *joint = &model->joints[setup->acting[i]];
         bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
         for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
             double effort = -joint->damping * (v0[d] + dv[d]);

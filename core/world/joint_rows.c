@@ -3,7 +3,6 @@
 // follow from their data says docs/contact-problem.md, "What the rows are".
 #include <math.h>
 
-#include "model/compiled.h"
 #include "world/assemble.h"
 
 /// A row of a joint.
@@ -86,9 +85,8 @@ static bool add_servo(const assembly *a, const stn_servo *servo) {
 row_count joint_row_count(const step_setup *setup, const step_frame *frame) {
     // at most
     int32_t rows = frame->forces.servo_count;
-    const model_object *object = model_object_of(setup->model);
-    for (int32_t i = 0; i < object->acting_count; i++) {
-        const stn_joint *joint = &setup->model->joints[object->acting[i]];
+    for (int32_t i = 0; i < setup->acting_count; i++) {
+        const stn_joint *joint = &setup->model->joints[setup->acting[i]];
         const bool limited = setup->model->groups[joint->group].velocity_limits && !isinf(joint->velocity);
         rows += (joint->nv == 1 ? 2 : 0) + (joint->mimic >= 0 ? 1 : 0) + (joint->friction > 0.0 ? joint->nv : 0) +
                 (limited ? 2 * joint->nv : 0);
@@ -100,9 +98,8 @@ bool add_joint_rows(const assembly *a) {
     const stn_joint *joints = a->setup->model->joints;
     const double *q = a->state->q;
     stn_problem *p = &a->frame->problem;
-    const model_object *object = model_object_of(a->setup->model);
-    for (int32_t i = 0; i < object->acting_count; i++) {
-        const int32_t j = object->acting[i];
+    for (int32_t i = 0; i < a->setup->acting_count; i++) {
+        const int32_t j = a->setup->acting[i];
         const stn_joint *joint = &joints[j];
         if (!add_limits(a, j)) {
             return false;

@@ -3,6 +3,7 @@
 // of one description costs its state and frame alone.
 #include <string.h>
 
+#include "model/compiled.h"
 #include "plugin/settings.h"
 #include "world/sleep.h"
 
@@ -239,6 +240,8 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
+    setup->acting_count = model_object_of(setup->model)->acting_count;
+    setup->acting = model_object_of(setup->model)->acting;
     stn_status (*const make[])(step_setup *, stn_error *) = {
         make_colliders,           look_through_trees, stn_setup_place_constraints,
         stn_setup_place_elements, list_kinematic,     stn_setup_prepare_sleep};

@@ -69,6 +69,8 @@ typedef struct step_setup {
     int32_t *kinematic_bodies;        // (kinematic_count) the bodies
     int32_t *kinematic_of;            // (body_count) number of a kinematic body, -1: it is none
     int32_t *node_dof, *node_tree;    // (node_count) first velocity and tree of each node
+    int32_t acting_count;             // joints that may do more than carry their bodies
+    const int32_t *acting;            // (acting_count) the joints, the model's list
     bool *tree_may_sleep;             // (tree_count); NULL: none may
     double *body_radius;              // (body_count) about its origin, of what moves with it; NULL likewise [m]
     double slip_tolerance;            // slip speed that static friction is counted by [m/s]

@@ -282,17 +282,20 @@ enum { FLIGHT = 3, PATIENCE = 20 }; // steps without a push; steps to wait for t
 static const double coupled = 0.5;  // of mu |v_t|
 static const double visible = 5e-3; // [m]
 
-/// Contact `i` as one that the law throws up; height 0: it is none.
-static hop_watch hop_of(const step_setup *setup, const state_view *state, const step_frame *frame, int32_t i) {
+/// Does the contact push, and hold back what slides?
+static inline bool slides(const step_frame *frame, const stn_constraint *c) {
+    const double *gamma = frame->solution.gamma + c->row, least = coupled * c->mu1 * gamma[2];
+    return c->kind == STN_CONSTRAINT_CONTACT && gamma[2] > 0.0 &&
+           gamma[0] * gamma[0] + gamma[1] * gamma[1] > least * least;
+}
+
+/// Contact `i`, which slides, as one that the law throws up; height 0: it is none.
+static hop_watch hop_of(const step_setup *setup, const state_view *state, const step_frame *frame, const stn_law *law,
+                        int32_t i) {
     const hop_watch none = {0};
-    const stn_law law = stn_setup_law(setup);
     const stn_problem *p = &frame->problem;
     const stn_constraint *c = &p->constraints[i];
     const double *gamma = frame->solution.gamma + c->row, *bias = p->bias + c->row;
-    if (c->kind != STN_CONSTRAINT_CONTACT || !(gamma[2] > 0.0) ||
-        !(hypot(gamma[0], gamma[1]) > coupled * c->mu1 * gamma[2])) {
-        return none;
-    }
     double before[3], v_c[3]; // after the step
     stn_constraint_velocity(p, c, frame->solution.v, v_c);
     for (int32_t r = 0; r < 3; r++) {
@@ -303,7 +306,7 @@ static hop_watch hop_of(const step_setup *setup, const state_view *state, const 
         return none;
     }
     stn_constraint_velocity(p, c, p->v0, before);
-    double glide = stn_ask_slip(&law, p, i, v_c, gamma).glide_gap;
+    double glide = stn_ask_slip(law, p, i, v_c, gamma).glide_gap;
     double height = v_c[2] * v_c[2] / (2.0 * fmax(stn_vec3_norm(state->gravity), 1e-3));
     bool sudden = v_c[2] - fmax(before[2] + bias[2], 0.0) > coupling;
     if (!sudden || !(glide > 0.0) || !(height > fmax(glide, visible))) {
@@ -358,7 +361,10 @@ void stn_step_watch_hops(const step_setup *setup, const state_view *state, step_
         }
     }
     for (int32_t i = 0; i < frame->contacts.count; i++) { // the highest one, where nothing higher is waited for
-        const hop_watch seen = hop_of(setup, state, frame, i);
+        if (!slides(frame, &frame->problem.constraints[i])) {
+            continue;
+        }
+        const hop_watch seen = hop_of(setup, state, frame, &law, i);
         if (seen.height > hop->height) {
             *hop = seen;
         }

@@ -81,10 +81,13 @@ void spinning_body_impulse(const stn_integrator_view *view, const stn_tree *tree
     const stn_body *body = &view->model->bodies[tree->body_start];
     const stn_mat3 *rotation = &k->body_pose[tree->body_start].rotation;
     bool flies = view->model->joints[body->joint].type == STN_JOINT_FLOATING;
+    const stn_vec3 com = body->mass.com;
+    const bool centred = com.x == 0.0 && com.y == 0.0 && com.z == 0.0; // the origin is the centre of mass
     stn_mat3 I = stn_mat3_rotate_tensor(rotation, &body->mass.inertia);
-    stn_vec3 c = stn_mat3_apply(rotation, body->mass.com), omega0 = k->body_velocity[tree->body_start].angular;
+    stn_vec3 c = centred ? com : stn_mat3_apply(rotation, com);
+    stn_vec3 omega0 = k->body_velocity[tree->body_start].angular;
     const double x[3] = {c.x, c.y, c.z};
-    for (int32_t i = 0; i < 3 && !flies; i++) { // about the pivot
+    for (int32_t i = 0; i < 3 && !flies && !centred; i++) { // about the pivot
         I.m[i][i] += body->mass.mass * stn_vec3_dot(c, c);
         for (int32_t j = 0; j < 3; j++) {
             I.m[i][j] -= body->mass.mass * x[i] * x[j];
@@ -92,12 +95,18 @@ void spinning_body_impulse(const stn_integrator_view *view, const stn_tree *tree
     }
     stn_vec3 omega = spin_on(&I, omega0, view->dt);
     stn_vec3 change = stn_vec3_scale(view->dt, view->gravity); // of the centre's velocity
-    if (flies) {
+    if (flies && !centred) {
         stn_vec3 moved = turn_change(stn_vec3_scale(view->dt, omega), c);
         change = stn_vec3_add(change, stn_vec3_cross(moved, omega)); // what keeps it while the origin swings about it
     }
     stn_vec3 force = stn_vec3_scale(body->mass.mass, change);
-    stn_vec3 moment = stn_vec3_add(stn_mat3_apply(&I, stn_vec3_sub(omega, omega0)), stn_vec3_cross(c, force));
+    stn_vec3 moment = stn_mat3_apply(&I, stn_vec3_sub(omega, omega0));
+    moment = centred ? moment : stn_vec3_add(moment, stn_vec3_cross(c, force));
+    if (flies) { // S = 1
+        const double parts[6] = {force.x, force.y, force.z, moment.x, moment.y, moment.z};
+        memcpy(impulse, parts, sizeof parts);
+        return;
+    }
     for (int32_t i = 0; i < tree->nv; i++) {
         const stn_spatial *S = &k->motion[tree->v_start + i];
         impulse[i] = stn_vec3_dot(S->linear, force) + stn_vec3_dot(S->angular, moment);

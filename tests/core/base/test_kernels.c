@@ -313,6 +313,23 @@ static void body_kernels_give_the_blocks_of_two_contacts(void **state) {
         assert_near(W[i], expected[i], 1e-13);
     }
     assert_near(W[9], 9.0, 0.0);
+    // the size of J A^-1 J^T of one contact, and of the sum of both, without them
+    const double *const factors[2] = {l, l}, *const rows[2] = {J[0], J[1]};
+    double sum[9] = {0.0};
+    for (int32_t count = 1; count <= 2; count++) {
+        double square = 0.0, trace;
+        for (int32_t i = 0; i < 9; i++) {
+            double x[6];
+            memcpy(x, J[count - 1] + 6 * (i % 3), sizeof x);
+            plain_solve(6, a, x);
+            for (int32_t k = 0; k < 6; k++) {
+                sum[i] += J[count - 1][6 * (i / 3) + k] * x[k];
+            }
+            square += sum[i] * sum[i];
+        }
+        assert_near(body->norm(count, factors, rows, &trace), sqrt(square), 1e-13 * sqrt(square));
+        assert_near(trace, sum[0] + sum[4] + sum[8], 1e-13 * trace);
+    }
 }
 
 static void a_singular_body_is_told_by_its_row(void **state) {
