@@ -3,7 +3,7 @@
 // computed, playing it again is an assignment.
 //
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
-//                       kinetic energy, potential energy, 16-bit hash of each tree
+//                       kinetic energy, potential energy, 16-bit hashes of trees (journal_hash_count)
 //     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value |
 //                          integrator | camera | caption
 #include <string.h>
@@ -129,14 +129,41 @@ void journal_clear(step_journal *journal) {
 
 // ---------------------------------------------------------------------------------------------------------- results
 
-step_result journal_result(const stn_world *world, uint16_t *trees) {
+enum { MOST_SINGLE_TREES = 64 };
+
+/// Of the square that many trees stand in; 0: each has a hash of its own.
+static int32_t square_side(int32_t tree_count) {
+    int32_t side = 0;
+    while (tree_count > MOST_SINGLE_TREES && (int64_t)side * side < tree_count) {
+        side++;
+    }
+    return side;
+}
+
+int32_t journal_hash_count(int32_t tree_count) {
+    const int32_t side = square_side(tree_count);
+    return side > 0 ? 3 * side : tree_count;
+}
+
+step_result journal_result(const stn_world *world, uint16_t *hashes) {
     const stn_model *model = world->setup->model;
+    const int32_t side = square_side(model->tree_count);
     uint64_t q = 0, v = 0;
+    memset(hashes, 0, (size_t)journal_hash_count(model->tree_count) * sizeof *hashes);
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         uint64_t tree_q = XXH3_64bits(world->state.q + tree->q_start, (size_t)tree->nq * sizeof(double));
         uint64_t tree_v = XXH3_64bits(world->state.v + tree->v_start, (size_t)tree->nv * sizeof(double));
-        trees[t] = (uint16_t)((tree_q ^ tree_v * 3) >> 32);
+        const uint16_t hash = (uint16_t)((tree_q ^ tree_v * 3) >> 32);
+        if (side == 0) {
+            hashes[t] = hash;
+        } else {
+            const int32_t row = t / side, column = t % side;
+            const int32_t lines[3] = {row, side + column, 2 * side + (row + column) % side};
+            for (int32_t k = 0; k < 3; k++) {
+                hashes[lines[k]] = (uint16_t)(hashes[lines[k]] + hash);
+            }
+        }
         q = q * 31 + tree_q;
         v = v * 31 + tree_v;
     }
@@ -151,6 +178,22 @@ step_result journal_result(const stn_world *world, uint16_t *trees) {
                          .potential_J = r->potential_J};
 }
 
+int32_t journal_differing_tree(int32_t tree_count, const unsigned char *recorded, const uint16_t *made) {
+    const int32_t side = square_side(tree_count);
+    for (int32_t t = 0; t < tree_count; t++) {
+        const int32_t row = side > 0 ? t / side : t, column = side > 0 ? t % side : 0;
+        const int32_t lines[3] = {row, side + column, side > 0 ? 2 * side + (row + column) % side : 0};
+        bool differs = true;
+        for (int32_t k = 0; k < (side > 0 ? 3 : 1) && differs; k++) {
+            differs = memcmp(recorded + sizeof *made * (size_t)lines[k], &made[lines[k]], sizeof *made) != 0;
+        }
+        if (differs) {
+            return t;
+        }
+    }
+    return -1;
+}
+
 stn_status journal_step(step_journal *journal, stn_error *err) {
     if (journal->readers == 0) {
         return STN_OK;
@@ -159,14 +202,14 @@ stn_status journal_step(step_journal *journal, stn_error *err) {
     byte_stream *b = &journal->step, *pending = &journal->pending;
     bytes_empty(b);
     bytes_put_block(b, pending->data, pending->size);
-    size_t tree_count = (size_t)world->setup->model->tree_count;
-    uint16_t *trees = STN_ARENA(world->frame.arena, tree_count, uint16_t);
-    if (trees == NULL || pending->failed || b->failed) {
+    const size_t count = (size_t)journal_hash_count(world->setup->model->tree_count);
+    uint16_t *hashes = STN_ARENA(world->frame.arena, count, uint16_t);
+    if (hashes == NULL || pending->failed || b->failed) {
         world->input_hook = (input_hook){NULL, NULL};
         journal->readers = 0; // what was lost cannot come back
         return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory, so this run cannot be replayed");
     }
-    step_result r = journal_result(world, trees);
+    step_result r = journal_result(world, hashes);
     bytes_put_varint(b, (uint64_t)r.step);
     bytes_put_varint(b, (uint64_t)r.contacts);
     bytes_put_varint(b, (uint64_t)r.iterations);
@@ -175,7 +218,7 @@ stn_status journal_step(step_journal *journal, stn_error *err) {
     BYTES_PASS(b, &r.v);
     BYTES_PASS(b, &r.kinetic_J);
     BYTES_PASS(b, &r.potential_J);
-    bytes_pass(b, trees, tree_count * sizeof *trees);
+    bytes_pass(b, hashes, count * sizeof *hashes);
     bytes_empty(pending);
     world->observation.journal = b->data;
     world->observation.journal_size = b->size;
@@ -185,7 +228,7 @@ stn_status journal_step(step_journal *journal, stn_error *err) {
 // ---------------------------------------------------------------------------------------------------------- reading
 
 bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_result *result,
-                  const unsigned char **trees) {
+                  const unsigned char **hashes) {
     size_t size = 0;
     const unsigned char *data = bytes_get_block(b, &size);
     *inputs = bytes_reader(b->context, data, size);
@@ -199,7 +242,7 @@ bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_
     BYTES_PASS(b, &result->v);
     BYTES_PASS(b, &result->kinetic_J);
     BYTES_PASS(b, &result->potential_J);
-    *trees = bytes_get_view(b, (size_t)tree_count * sizeof(uint16_t));
+    *hashes = bytes_get_view(b, (size_t)journal_hash_count(tree_count) * sizeof(uint16_t));
     return !b->failed;
 }
 

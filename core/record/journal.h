@@ -28,12 +28,19 @@ typedef struct step_result {
     uint32_t q, v; // hashes of all coordinates and velocities
     double kinetic_J, potential_J;
 } step_result;
-/// `trees` (tree_count) gets a hash of each one's coordinates and velocities.
-step_result journal_result(const stn_world *world, uint16_t *trees);
+/// How many hashes tell whose coordinates and velocities differ. Up to 64 trees have one each. Of more, the trees stand
+/// row by row in a square of the least size, and every row, every column and every diagonal (row + column modulo the
+/// size) has one: 300 of 10,000 trees.
+int32_t journal_hash_count(int32_t tree_count);
+/// `hashes` (journal_hash_count of the model's trees) gets these.
+step_result journal_result(const stn_world *world, uint16_t *hashes);
+/// The first tree whose hashes differ, -1: none. In a square it is certain while one tree differs; where many do it may
+/// be one that does not.
+int32_t journal_differing_tree(int32_t tree_count, const unsigned char *recorded, const uint16_t *made);
 
 /// One record: where its inputs lie, and the result. False when it is damaged.
 bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_result *result,
-                  const unsigned char **trees);
+                  const unsigned char **hashes);
 /// Does to the world what the inputs say. `adapt`: other plugins than when they were recorded.
 stn_status journal_apply(stn_world *world, byte_stream *inputs, bool adapt, stn_error *err);
 

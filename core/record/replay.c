@@ -9,7 +9,7 @@
 struct stn_replay {
     recorded_run run;
     bool begun;
-    uint16_t *trees; // (tree_count) hashes of the step just made
+    uint16_t *hashes; // of the trees after the step just made
 };
 
 stn_status stn_replay_create_sized(stn_context *context, const void *run, size_t size,
@@ -29,8 +29,9 @@ stn_status stn_replay_create_sized(stn_context *context, const void *run, size_t
         stn_release(context, replay);
         return status;
     }
-    replay->trees = stn_allocate(context, (size_t)replay->run.world->setup->model->tree_count, sizeof *replay->trees);
-    if (replay->trees == NULL) {
+    const int32_t count = journal_hash_count(replay->run.world->setup->model->tree_count);
+    replay->hashes = stn_allocate(context, (size_t)count, sizeof *replay->hashes);
+    if (replay->hashes == NULL) {
         stn_world_destroy(replay->run.world);
         stn_release(context, replay);
         return stn_fail(err, STN_ERR_MEMORY, "replay: out of memory");
@@ -43,7 +44,7 @@ void stn_replay_destroy(stn_replay *replay) {
     if (replay != NULL) {
         stn_context *context = replay->run.world->services.context;
         stn_world_destroy(replay->run.world);
-        stn_release(context, replay->trees);
+        stn_release(context, replay->hashes);
         stn_release(context, replay);
     }
 }
@@ -61,7 +62,7 @@ static stn_replay_difference differ(const char *quantity, double recorded, doubl
 }
 
 /// Coordinates first: where they differ, counts only follow.
-static stn_replay_difference compare(const stn_replay *replay, const step_result *a, const unsigned char *trees,
+static stn_replay_difference compare(const stn_replay *replay, const step_result *a, const unsigned char *hashes,
                                      const step_result *b) {
     if (a->step != b->step) {
         return differ("step", (double)a->step, (double)b->step);
@@ -77,10 +78,7 @@ static stn_replay_difference compare(const stn_replay *replay, const step_result
                                    "J",
                                    kinetic ? a->kinetic_J : a->potential_J,
                                    kinetic ? b->kinetic_J : b->potential_J};
-        for (int32_t t = 0; t < replay->run.world->setup->model->tree_count && d.tree < 0; t++) {
-            bool same = memcmp(trees + sizeof(uint16_t) * (size_t)t, &replay->trees[t], sizeof(uint16_t)) == 0;
-            d.tree = same ? -1 : t;
-        }
+        d.tree = journal_differing_tree(replay->run.world->setup->model->tree_count, hashes, replay->hashes);
         return d;
     }
     if (a->contacts != b->contacts) {
@@ -100,10 +98,10 @@ stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size,
     stn_world *world = replay->run.world;
     byte_stream b = bytes_reader(world->services.context, journal, size), inputs;
     step_result recorded;
-    const unsigned char *trees = NULL;
+    const unsigned char *hashes = NULL;
     *used = 0;
     *difference = (stn_replay_difference){.tree = -1};
-    if (!journal_read(&b, world->setup->model->tree_count, &inputs, &recorded, &trees)) {
+    if (!journal_read(&b, world->setup->model->tree_count, &inputs, &recorded, &hashes)) {
         return stn_fail(err, STN_ERR_PARSE, "the record of step %lld is damaged or cut off",
                         (long long)world->state.step + 1);
     }
@@ -119,8 +117,8 @@ stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size,
     }
     status = stn_world_step(world, err);
     if (status >= 0) {
-        step_result made = journal_result(world, replay->trees);
-        *difference = compare(replay, &recorded, trees, &made);
+        step_result made = journal_result(world, replay->hashes);
+        *difference = compare(replay, &recorded, hashes, &made);
     }
     return status;
 }

@@ -11,7 +11,7 @@
 #include "record/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
-enum { FILE_VERSION = 4 };
+enum { FILE_VERSION = 5 };
 
 static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR, STN_KIND_FACTOR};
 

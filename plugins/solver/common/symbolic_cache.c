@@ -8,7 +8,7 @@
 
 enum { CACHE_SIZE = 32, CLOUDS_MORE = 16, CLOUDS_MOST = 4096, ALWAYS_KEPT = 2 };
 /// [bytes] what all factors may hold together, and what one holds for each number of its pattern that does not say.
-enum { MOST_MEMORY = 16 << 20, GUESS = 160 };
+enum { MOST_MEMORY = 4 << 20, GUESS = 160 };
 
 /// A pattern, and what was made of it.
 typedef struct symbolic {

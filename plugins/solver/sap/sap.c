@@ -7,6 +7,7 @@
 //     gradient = A (v - v*) - J^T gamma - force,    H = A + J^T G J
 //     H + delta D where an A is singular: proximal steps, whose centre moves along, with the gradient as it is
 //     stop:  |D gradient| <= eps_a + eps_r max(|D A v|, |D J^T gamma|),    D = diag(A)^-1/2                      S(25)
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -130,7 +131,9 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
             stalled = stalled || r.value > 0.5 * fresh_before;
             fresh_before = r.value;
         }
-        claimed = (done || stalled) && !fresh;
+        // updates along the way may shrink on and on where the residual of v itself is round-off of its parts
+        const bool spent = work == NULL && r.value < 0.1 * DBL_EPSILON * r.scale;
+        claimed = (done || stalled || spent) && !fresh;
         if ((claimed || info->iterations >= limit) && !fresh) {
             sap_refresh(s); // updates along the way may have drifted, and stood only for that
             fresh = true;

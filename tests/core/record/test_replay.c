@@ -298,6 +298,51 @@ static void a_changed_position_and_a_changed_count_are_named(void **state) {
     tape_drop(t);
 }
 
+/// Of many trees a few hashes tell which differ.
+static void one_of_many_bodies_is_named(void **state) {
+    enum { BALLS = 110, STEPS = 4 };
+    const stn_world_options options = stn_world_options_default();
+    stn_world *world = scene_world(*state, &options);
+    stn_error err;
+    char name[32];
+    for (int32_t i = 0; i < BALLS; i++) {
+        snprintf(name, sizeof name, "ball%d", i);
+        scene_ball(world, name, 1.0, 0.1, stn_vec3_make(i, 0.0, 1.0));
+    }
+    tape *t = tape_record(world);
+    for (int32_t k = 0; k < STEPS; k++) {
+        for (int32_t i = 0; i < BALLS && k == 2; i++) {
+            const stn_vec3 v = {0.0, 0.0, 1.0 + i / 1024.0};
+            assert_ok(stn_world_set_body_velocity(world, i + 1, v, stn_vec3_zero(), &err), err);
+        }
+        step(world);
+    }
+    const stn_model *model = stn_world_model(world);
+    assert_int_equal(model->tree_count, BALLS);
+    for (int32_t i = 0; i < BALLS; i++) {
+        unsigned char *byte[2];
+        const int32_t other = (7 * i + 3) % BALLS, both[2] = {i, other};
+        for (int32_t k = 0; k < 2; k++) { // the second one too, then alone the first
+            const double speed = 1.0 + both[k] / 1024.0;
+            byte[k] = find(t->steps + t->start[2], t->steps_size - t->start[2], &speed, sizeof speed) + 3;
+            *byte[k] ^= 1;
+        }
+        const int32_t first = i < other ? i : other;
+        stn_replay_difference d;
+        assert_int_equal(first_difference(*state, t, &d), 3);
+        assert_int_equal(d.tree, model->bodies[1 + first].tree);
+        *byte[1] ^= 1;
+        assert_int_equal(first_difference(*state, t, &d), 3);
+        assert_int_equal(d.tree, model->bodies[1 + i].tree);
+        *byte[0] ^= 1;
+    }
+    stn_replay_difference d;
+    assert_int_equal(first_difference(*state, t, &d), STEPS);
+    assert_false(d.differs);
+    stn_world_destroy(world);
+    tape_drop(t);
+}
+
 static void a_changed_parameter_is_found(void **state) {
     uint64_t hash = 0;
     stn_replay_difference d;
@@ -601,6 +646,7 @@ int main(void) {
         cmocka_unit_test(a_controller_with_memory_is_played_again),
         cmocka_unit_test(a_changed_input_is_found_at_its_step),
         cmocka_unit_test(a_changed_position_and_a_changed_count_are_named),
+        cmocka_unit_test(one_of_many_bodies_is_named),
         cmocka_unit_test(a_changed_parameter_is_found),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(other_threads_agree_and_damage_is_refused),
