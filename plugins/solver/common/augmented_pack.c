@@ -259,6 +259,11 @@ static int32_t panel_width(const augmented *h, const augmented_cluster *cluster,
     return cluster->unit ? 1 : cluster->motion >= 0 ? 8 : h->blocks[part->block].ld;
 }
 
+/// Numbers of the whole panel, a multiple of 8.
+static int64_t panel_size(const augmented *h, const augmented_cluster *cluster, const augmented_part *part) {
+    return ((int64_t)cluster->rows * panel_width(h, cluster, part) + 7) / 8 * 8;
+}
+
 /// Groups the sorted constraints: neighbours on the same blocks share a cluster, in which no cone follows a line. Then
 /// places rows and panels.
 static stn_status form_clusters(augmented *h, const placement *where, stn_error *err) {
@@ -322,7 +327,7 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
         for (int32_t p = 0; p < cluster->part_count; p++) {
             augmented_part *part = &h->parts[cluster->part_start + p];
             part->panel = h->panel_size;
-            h->panel_size += (int64_t)cluster->rows * panel_width(h, cluster, part);
+            h->panel_size += panel_size(h, cluster, part);
         }
     }
     return STN_OK;
@@ -371,8 +376,9 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
             row += rows;
         }
         for (int32_t p = 0; p < cluster->part_count; p++) {
-            int64_t ld = panel_width(h, cluster, &parts[p]);
-            memset(h->panels + parts[p].panel + row * ld, 0, (size_t)((cluster->rows - row) * ld) * sizeof *h->panels);
+            const int64_t used = row * panel_width(h, cluster, &parts[p]);
+            memset(h->panels + parts[p].panel + used, 0,
+                   (size_t)(panel_size(h, cluster, &parts[p]) - used) * sizeof *h->panels);
         }
     }
 }
