@@ -37,6 +37,11 @@ const double *stn_articulated_response(const stn_articulated *f) {
     return p.block;
 }
 
+double articulated_mobility(const stn_articulated *f, int32_t j) {
+    const articulated_parts p = parts_of(f);
+    return articulated_kernels_choose()->mobility(&p, j);
+}
+
 void articulated_times(const stn_matrix *a, double s, const double *x, const double *x0, double *y) {
     const articulated_parts p = parts_of(a->bodies);
     double *scaled = p.inverse; // the room of a factor that there is not

@@ -254,6 +254,16 @@ static void mass(const double *G, const double *E, double *sum) {
     }
 }
 
+/// A force on j moves j by 1/D, and by what its force F/D on the parent moves that.
+static double mobility(const articulated_parts *f, int32_t j) {
+    const double *F = f->F + WIDE * j, inverse = f->inverse[j];
+    if (f->parent[j] < 0) {
+        return inverse;
+    }
+    const wide moved = apply(f->block + BLOCK * f->parent[j], F);
+    return (dot(moved, read_wide(F)) * inverse + 1.0) * inverse;
+}
+
 /// Row j up to the diagonal is S . C(j) S_j on the way to the root, C(j) the sum of the inertias at j or beyond.
 static void expand(const articulated_parts *f, const double *inertia, const double *extra, double *a) {
     const size_t n = (size_t)f->n;
@@ -274,5 +284,5 @@ static void expand(const articulated_parts *f, const double *inertia, const doub
 }
 
 const articulated_kernels KERNEL_NAME(articulated_kernels) = {
-    factor, forward, backward, half, rows, half_of_rows, response, times, velocities, gather, mass, expand,
+    factor, forward, backward, half, rows, half_of_rows, response, times, velocities, gather, mass, mobility, expand,
 };

@@ -126,6 +126,8 @@ typedef struct articulated_kernels {
     void (*gather)(const articulated_parts *f, double *y);
     /// W (3 x 3) += E G E^T, G (6 x WIDE) the block of a dof after `response`, E (3 x WIDE).
     void (*mass)(const double *G, const double *E, double *W);
+    /// (A^-1)_jj of a dof, after `response`.
+    double (*mobility)(const articulated_parts *f, int32_t j);
     /// A (n x n, both triangles), by the room of block.
     void (*expand)(const articulated_parts *f, const double *inertia, const double *extra, double *a);
 } articulated_kernels;

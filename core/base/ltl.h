@@ -14,6 +14,9 @@ int32_t articulated_half(const stn_articulated *factor, const double *E, int32_t
 void articulated_rows(int32_t n, const int32_t *parent, const double *motion, const double *E, int32_t tip, double *J);
 int32_t articulated_half_of_rows(const stn_articulated *factor, const double *J, double *X, int32_t *dofs);
 
+/// (A^-1)_jj, after stn_articulated_response.
+double articulated_mobility(const stn_articulated *factor, int32_t j);
+
 // Of articulated matrices (stn_matrix).
 enum { ARTICULATED_NUMBERS = 50 }; // values of a dof
 

@@ -30,8 +30,10 @@ void stn_jacobian_expand(const stn_problem *problem, const stn_jacobian *J, int3
     }
 }
 
+/// A block of an articulated tree.
 static bool expand_block(const stn_problem *problem, stn_arena *arena, int32_t rows, stn_jacobian *J) {
-    if (J->tree < 0 || !jacobian_is_wrench(J)) {
+    if (J->tree < 0 || problem->trees[J->tree].A.form != STN_MATRIX_ARTICULATED ||
+        (J->node_count == 0 && !jacobian_is_wrench(J))) {
         return true;
     }
     double *values = STN_ARENA(arena, (size_t)rows * (size_t)problem->trees[J->tree].A.n, double);
@@ -40,6 +42,7 @@ static bool expand_block(const stn_problem *problem, stn_arena *arena, int32_t r
     }
     stn_jacobian_expand(problem, J, rows, values);
     J->values = values;
+    J->node_count = J->node_size = 0;
     return true;
 }
 

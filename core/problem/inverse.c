@@ -330,6 +330,10 @@ const double *inverse_response(const stn_inverse *inverse, int32_t tree) {
     return f->form == STN_MATRIX_ARTICULATED ? f->response : NULL;
 }
 
+double inverse_mobility(const stn_inverse *inverse, int32_t tree, int32_t j) {
+    return articulated_mobility(&inverse->trees[tree].in_order_n, j);
+}
+
 bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x) {
     const tree_factor *f = &inverse->trees[tree];
     if ((!f->made && make_factor(inverse, tree, NULL) != STN_OK) || f->singular >= 0) {

@@ -18,6 +18,9 @@ bool inverse_solve(stn_inverse *inverse, int32_t tree, double *x);
 /// stn_articulated_response of a tree whose A is articulated; NULL: its factor is another one.
 const double *inverse_response(const stn_inverse *inverse, int32_t tree);
 
+/// (A^-1)_jj of such a tree.
+double inverse_mobility(const stn_inverse *inverse, int32_t tree, int32_t j);
+
 /// The matrices that inverse masses are taken from, by the same functions: half, branched, body. Nodal trees have a
 /// half here: that of their diagonal blocks.
 const stn_inverse *inverse_scale(const stn_inverse *inverse);

@@ -31,10 +31,12 @@ static bool add_block(const mass_job *m, int32_t c, int32_t side, double *W) {
     }
     const int32_t rows = constraint->rows, n = m->problem->trees[J->tree].A.n;
     const bool branched = inverse_branched(m->scale, J->tree);
-    const double *response = J->wrench != NULL ? inverse_response(m->scale, J->tree) : NULL;
+    const double *response = inverse_response(m->scale, J->tree);
     const bool keeps = m->kept != NULL && side < 2 && inverse_shares_scale(m->inverse, J->tree);
     double *X = m->scratch;
-    if (response != NULL && rows == 3 && !keeps) {
+    if (response != NULL && J->node_count == 1 && J->node_size == 1 && rows == 1) { // of one dof
+        W[0] += J->values[0] * J->values[0] * inverse_mobility(m->scale, J->tree, J->node[0]);
+    } else if (response != NULL && J->wrench != NULL && rows == 3 && !keeps) {
         articulated_kernels_choose()->mass(response + 48 * (size_t)J->tip, J->wrench, W);
     } else if (branched && lanes) {
         X = keeps ? STN_ARENA(m->arena, BRANCHED_HALF(n), double) : X;

@@ -165,8 +165,8 @@ static void hold_contact(const holding *h, stn_constraint *c, anchor *a) {
 /// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
 static const double *coordinate_of(const step_setup *setup, const state_view *state, const stn_constraint *c) {
     const stn_tree *tree = &setup->model->trees[c->J[0].tree];
-    int32_t d = 0;
-    while (c->J[0].values[d] == 0.0) {
+    int32_t d = c->J[0].node_count > 0 ? c->J[0].node[0] : 0;
+    while (c->J[0].node_count == 0 && c->J[0].values[d] == 0.0) {
         d++;
     }
     const stn_joint *joint = &setup->model->joints[setup->model->dof_joint[tree->v_start + d]];

@@ -49,14 +49,35 @@ double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_j
     return values;
 }
 
+/// Adds to the number of one dof in a row by nodes of one dof each, in ascending order; it has room for some.
+static void add_at_node(stn_jacobian *J, double *row, int32_t dof, double value) {
+    int32_t at = 0;
+    while (at < J->node_count && J->node[at] < dof) {
+        at++;
+    }
+    if (at == J->node_count || J->node[at] != dof) {
+        for (int32_t k = J->node_count++; k > at; k--) {
+            J->node[k] = J->node[k - 1];
+            row[k] = row[k - 1];
+        }
+        J->node[at] = dof;
+        row[at] = 0.0;
+    }
+    row[at] += value;
+}
+
 bool append_unit_row(const assembly *a, stn_constraint *c, int32_t dof, double value) {
     const stn_model *model = a->setup->model;
     int32_t tree = model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
     stn_jacobian *J = &c->J[slot];
-    double *row =
-        J->tree == tree ? (double *)(uintptr_t)J->values : append_block(a->frame, tree, model->trees[tree].nv, J);
-    if (row != NULL) {
-        row[dof - model->trees[tree].v_start] += value;
+    const bool by_nodes = a->frame->problem.trees[tree].A.form == STN_MATRIX_ARTICULATED;
+    const int32_t count = by_nodes ? STN_MAX_NODES : model->trees[tree].nv, own = dof - model->trees[tree].v_start;
+    double *row = J->tree == tree ? (double *)(uintptr_t)J->values : append_block(a->frame, tree, count, J);
+    if (row != NULL && by_nodes) {
+        J->node_size = 1;
+        add_at_node(J, row, own, value);
+    } else if (row != NULL) {
+        row[own] += value;
     }
     return row != NULL;
 }

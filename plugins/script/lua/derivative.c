@@ -250,6 +250,9 @@ static bool drives(const base_step *base, const stn_constraint *c, int32_t dof) 
     }
     const stn_problem_tree *tree = &base->problem->trees[c->J[0].tree];
     const int32_t own = dof - tree->dof_start;
+    if (c->J[0].node_count > 0) { // of a large tree
+        return c->J[0].node[0] == own;
+    }
     return own >= 0 && own < tree->A.n && c->J[0].values[own] != 0.0;
 }
 

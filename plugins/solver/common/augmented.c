@@ -219,6 +219,21 @@ STN_KERNEL static void write_entry(const augmented *h, const augmented_entry *en
     }
 }
 
+/// J^T G J of lines of one dof each: their dofs on the diagonal, zeros elsewhere, which are there.
+static void unit_products(const augmented *h, const augmented_cluster *cluster, const double *line_G) {
+    const augmented_part *part = &h->parts[cluster->part_start];
+    const int64_t next = h->blocks[part->block].ld + 1;
+    const int32_t *dof = h->line_dof + cluster->line_start;
+    const double *J = h->panels + part->panel;
+    double *C = h->product + part->product;
+    for (int32_t i = 0; i < cluster->line_count; i++) {
+        C[next * dof[i]] = 0.0;
+    }
+    for (int32_t i = 0; i < cluster->line_count; i++) {
+        C[next * dof[i]] += J[i] * line_G[i] * J[i];
+    }
+}
+
 /// What assembling reads.
 typedef struct assembly {
     augmented *h;
@@ -244,6 +259,8 @@ static void assemble_clusters(void *user, int32_t begin, int32_t end, int32_t wo
             const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
             augmented_motion_product(&h->motions[cluster->motion], &wrenches, (size_t)h->lane_stride,
                                      a->G + cluster->lane_start, h->product + h->parts[cluster->part_start].product);
+        } else if (any && cluster->unit) {
+            unit_products(h, cluster, a->line_G + cluster->line_start);
         } else if (any) {
             form_products(h, cluster, a->G, a->line_G, worker);
         }
@@ -302,9 +319,9 @@ static int32_t factor_bodies(augmented *h) {
             augmented_motion_stiffen(&wrenches, (size_t)h->lane_stride, h->given_G + cluster->lane_start, h->inertia);
         }
         const double *row = h->panels + h->parts[cluster->part_start].panel;
-        for (int32_t i = cluster->line_start; i < cluster->line_start + cluster->line_count;
-             i++, row += h->blocks->ld) {
-            const double J = row[h->line_dof[i]];
+        const int32_t width = cluster->unit ? 1 : h->blocks->ld;
+        for (int32_t i = cluster->line_start; i < cluster->line_start + cluster->line_count; i++, row += width) {
+            const double J = row[cluster->unit ? 0 : h->line_dof[i]];
             h->extra[h->line_dof[i]] += J * h->given_line_G[i] * J;
         }
     }

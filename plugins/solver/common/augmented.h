@@ -8,7 +8,7 @@
 // Cluster  the constraints on the same blocks. Their rows are stacked, 3 per cone first, then box and equality rows
 //          ("lines"), then zero rows up to a multiple of 4. One Jacobian panel (rows x padded block) for each block.
 //          Contacts of a large tree with what has no dofs are a cluster of their own, whose panel holds their wrenches
-//          (rows x 8): augmented_motion.h.
+//          (rows x 8): augmented_motion.h. So are rows of one dof of such a tree, whose panel holds that number (rows).
 // Lane     a cone, in the order of the clusters and the structure-of-arrays form that laws evaluate.
 #ifndef SOLVER_COMMON_AUGMENTED_H
 #define SOLVER_COMMON_AUGMENTED_H
@@ -42,6 +42,7 @@ typedef struct augmented_cluster {
     int32_t line_start, line_count;
     int32_t row_start, rows; // a multiple of 4
     int32_t motion;          // of `motions`, whose wrenches it holds; -1: Jacobian panels
+    bool unit;               // lines of one dof each, `line_dof`, of an articulated tree
     bool changed;            // some G differs from that in H
 } augmented_cluster;
 
@@ -94,6 +95,7 @@ typedef struct augmented {
     int32_t *lane_constraint;        // the problem's constraint of each lane
     int32_t line_count, line_stride; // line_stride: a multiple of 8
     int32_t *line_row;               // the problem's row of each line
+    int32_t *line_dof;               // (line_count) of lines of one dof: that dof, in the block
     double *proximal;                // (nv) compact, added to the diagonal of H; NULL: every A is regular
 
     // analysed
@@ -125,7 +127,6 @@ typedef struct augmented {
     /// too, with the stiffness of contacts in the inertias. A dense H is made only where its diagonal is scaled.
     bool articulated;
     double *inertia, *extra;              // (n x 6 x 8), (n) of H
-    int32_t *line_dof;                    // (line_count) the dof of each line
     const double *given_G, *given_line_G; // as augmented_assemble was given them
     bool entries_made;                    // entries and memory of the dense H
     bool by_bodies;                       // the factor is that of its `bodies`

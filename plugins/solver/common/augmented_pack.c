@@ -102,6 +102,7 @@ static stn_status pack_blocks(augmented *h, stn_error *err) {
 typedef struct placement {
     int32_t width;
     bool *wrench;          // (n) it goes through the motion of its tree
+    bool *unit;            // (n) it is a row of one dof of an articulated tree
     int32_t *count;        // (n)
     int32_t *block;        // (n x width)
     const double **values; // (n x width)
@@ -159,20 +160,28 @@ static bool has_wrench(const stn_problem *problem, const stn_constraint *c) {
             problem->trees[J->tree].A.form == STN_MATRIX_ARTICULATED);
 }
 
-/// Sorting key: rank 1 is the first block, rank 0 the second one, and wrenches before cones before lines. Below 3
-/// (block_count + 1).
+/// Limits, friction and motors of a joint of a large tree.
+static bool is_unit(const stn_problem *problem, const stn_constraint *c) {
+    const stn_jacobian *J = &c->J[0];
+    return c->rows == 1 && stn_constraint_block_count(c) == 1 && J->node_count == 1 && J->node_size == 1 &&
+           problem->trees[J->tree].A.form == STN_MATRIX_ARTICULATED;
+}
+
+/// Sorting key: rank 1 is the first block, rank 0 the second one, and wrenches before cones before lines before lines
+/// of one dof. Below 4 (block_count + 1).
 static int32_t sort_key(const augmented *h, const placement *where, int32_t i, int32_t rank) {
     int32_t block = where->count[i] > 1 - rank ? where->block[(int64_t)i * where->width + 1 - rank] + 1 : 0;
     if (rank == 1) {
         return block;
     }
-    return 3 * block + (where->wrench[i] ? 0 : stn_constraint_has_cone(&h->problem->constraints[i]) ? 1 : 2);
+    const bool cone = stn_constraint_has_cone(&h->problem->constraints[i]);
+    return 4 * block + (where->wrench[i] ? 0 : cone ? 1 : where->unit[i] ? 3 : 2);
 }
 
 static stn_status place_constraints(augmented *h, placement *where, stn_error *err) {
     const stn_problem *problem = h->problem;
     stn_arena *arena = h->control->arena;
-    const int32_t n = problem->constraint_count, buckets = 3 * (h->block_count + 1);
+    const int32_t n = problem->constraint_count, buckets = 4 * (h->block_count + 1);
     where->width = 2;
     for (int32_t i = 0; i < n; i++) {
         const stn_constraint *c = &problem->constraints[i];
@@ -186,11 +195,12 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
     int32_t *start = STN_ARENA(arena, buckets + 1, int32_t), *spare = STN_ARENA(arena, n + 1, int32_t);
     where->count = STN_ARENA(arena, n + 1, int32_t);
     where->wrench = STN_ARENA(arena, n + 1, bool);
+    where->unit = STN_ARENA(arena, n + 1, bool);
     where->order = STN_ARENA(arena, n + 1, int32_t);
     where->block = STN_ARENA(arena, size + 1, int32_t);
     where->values = STN_ARENA(arena, size + 1, const double *);
-    if (start == NULL || spare == NULL || where->count == NULL || where->wrench == NULL || where->order == NULL ||
-        where->block == NULL || where->values == NULL) {
+    if (start == NULL || spare == NULL || where->count == NULL || where->wrench == NULL || where->unit == NULL ||
+        where->order == NULL || where->block == NULL || where->values == NULL) {
         return out_of_memory(h, err);
     }
     for (int32_t i = 0; i < n; i++) {
@@ -198,6 +208,11 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
         const int32_t sides = stn_constraint_block_count(c);
         where->count[i] = 0;
         where->wrench[i] = has_wrench(problem, c);
+        where->unit[i] = is_unit(problem, c);
+        if (where->unit[i]) {
+            place_block(where, i, h->tree_block[c->J[0].tree], c->J[0].values);
+            continue;
+        }
         for (int32_t k = 0; k < sides; k++) {
             const stn_jacobian *J = stn_constraint_block(c, k);
             if (problem->trees[J->tree].A.n == 0) {
@@ -239,6 +254,16 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
 
 // ----------------------------------------------------------------------------------------------------------- clusters
 
+/// Numbers of a row in the panel of a part.
+static int32_t panel_width(const augmented *h, const augmented_cluster *cluster, const augmented_part *part) {
+    return cluster->unit ? 1 : cluster->motion >= 0 ? 8 : h->blocks[part->block].ld;
+}
+
+/// Numbers of the whole panel, a multiple of 8.
+static int64_t panel_size(const augmented *h, const augmented_cluster *cluster, const augmented_part *part) {
+    return ((int64_t)cluster->rows * panel_width(h, cluster, part) + 7) / 8 * 8;
+}
+
 /// Groups the sorted constraints: neighbours on the same blocks share a cluster, in which no cone follows a line. Then
 /// places rows and panels.
 static stn_status form_clusters(augmented *h, const placement *where, stn_error *err) {
@@ -248,10 +273,11 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
     h->lane_constraint = STN_ARENA(arena, n + 1, int32_t);
     h->lane_tip = STN_ARENA(arena, n + 1, int32_t);
     h->line_row = STN_ARENA(arena, problem->row_count + 1, int32_t);
+    h->line_dof = STN_ARENA(arena, problem->row_count + 1, int32_t);
     h->clusters = STN_ARENA(arena, n + 1, augmented_cluster);
     h->parts = STN_ARENA(arena, n * (size_t)where->width + 1, augmented_part);
-    if (h->lane_constraint == NULL || h->lane_tip == NULL || h->line_row == NULL || h->clusters == NULL ||
-        h->parts == NULL) {
+    if (h->lane_constraint == NULL || h->lane_tip == NULL || h->line_row == NULL || h->line_dof == NULL ||
+        h->clusters == NULL || h->parts == NULL) {
         return out_of_memory(h, err);
     }
     int32_t parts = 0;
@@ -261,7 +287,8 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
         const stn_constraint *c = &problem->constraints[index];
         const int32_t *blocks = where->block + (int64_t)index * where->width;
         bool cone = stn_constraint_has_cone(c), wrench = where->wrench[index];
-        bool same = cluster != NULL && cluster->part_count == where->count[index] && wrench == (cluster->motion >= 0);
+        bool same = cluster != NULL && cluster->part_count == where->count[index] && wrench == (cluster->motion >= 0) &&
+                    cluster->unit == where->unit[index];
         for (int32_t k = 0; same && k < cluster->part_count; k++) {
             same = h->parts[cluster->part_start + k].block == blocks[k];
         }
@@ -271,7 +298,8 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
                                            .part_count = where->count[index],
                                            .lane_start = h->lane_count,
                                            .line_start = h->line_count,
-                                           .motion = wrench ? h->motion_count++ : -1};
+                                           .motion = wrench ? h->motion_count++ : -1,
+                                           .unit = where->unit[index]};
             for (int32_t k = 0; k < cluster->part_count; k++) {
                 h->parts[parts++].block = blocks[k];
             }
@@ -283,6 +311,7 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
             cluster->lane_count++;
         } else {
             for (int32_t r = 0; r < c->rows; r++) {
+                h->line_dof[h->line_count] = cluster->unit ? c->J[0].node[0] : -1;
                 h->line_row[h->line_count++] = c->row + r;
             }
             cluster->line_count += c->rows;
@@ -298,7 +327,7 @@ static stn_status form_clusters(augmented *h, const placement *where, stn_error 
         for (int32_t p = 0; p < cluster->part_count; p++) {
             augmented_part *part = &h->parts[cluster->part_start + p];
             part->panel = h->panel_size;
-            h->panel_size += (int64_t)cluster->rows * (cluster->motion >= 0 ? 8 : h->blocks[part->block].ld);
+            h->panel_size += panel_size(h, cluster, part);
         }
     }
     return STN_OK;
@@ -332,9 +361,11 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
             int32_t rows = h->problem->constraints[*order].rows;
             for (int32_t p = 0; p < cluster->part_count; p++) {
                 const bool wrench = cluster->motion >= 0;
-                int64_t n = wrench ? 6 : h->blocks[parts[p].block].n, ld = wrench ? 8 : h->blocks[parts[p].block].ld;
+                int64_t n = wrench ? 6 : h->blocks[parts[p].block].n, ld = panel_width(h, cluster, &parts[p]);
                 double *panel = h->panels + parts[p].panel + row * ld;
-                if (wrench) {
+                if (cluster->unit) {
+                    *panel = *values[p];
+                } else if (wrench) {
                     memcpy(panel, h->problem->constraints[*order].J[0].wrench, (size_t)(rows * ld) * sizeof *panel);
                 } else if (n == 6) {
                     copy_padded_6(rows, values[p], panel);
@@ -345,8 +376,9 @@ STN_KERNEL static void fill_panels(augmented *h, const placement *where) {
             row += rows;
         }
         for (int32_t p = 0; p < cluster->part_count; p++) {
-            int64_t ld = cluster->motion >= 0 ? 8 : h->blocks[parts[p].block].ld;
-            memset(h->panels + parts[p].panel + row * ld, 0, (size_t)((cluster->rows - row) * ld) * sizeof *h->panels);
+            const int64_t used = row * panel_width(h, cluster, &parts[p]);
+            memset(h->panels + parts[p].panel + used, 0,
+                   (size_t)(panel_size(h, cluster, &parts[p]) - used) * sizeof *h->panels);
         }
     }
 }

@@ -118,7 +118,7 @@ static stn_status list_entries(augmented *h, stn_error *err) {
     }
     for (int32_t k = 0; k < h->cluster_count; k++) { // between branches there is nothing, ever
         const augmented_part *part = &h->parts[h->clusters[k].part_start];
-        if (h->clusters[k].motion >= 0) {
+        if (h->clusters[k].motion >= 0 || h->clusters[k].unit) {
             const augmented_block *block = &h->blocks[part->block];
             memset(h->product + part->product, 0, (size_t)block->n * (size_t)block->ld * sizeof *h->product);
         }
@@ -136,7 +136,7 @@ static stn_status list_entries(augmented *h, stn_error *err) {
 static bool has_unit_rows(const augmented *h, const augmented_cluster *cluster) {
     const augmented_part *part = &h->parts[cluster->part_start];
     const augmented_block *block = &h->blocks[part->block];
-    for (int32_t r = 0; r < cluster->rows && cluster->part_count > 0; r++) {
+    for (int32_t r = 0; r < cluster->rows && cluster->part_count > 0 && !cluster->unit; r++) {
         const double *row = h->panels + part->panel + (int64_t)r * block->ld;
         int32_t count = 0;
         for (int32_t i = 0; i < block->n; i++) {
@@ -195,14 +195,13 @@ static stn_status find_bodies(augmented *h, stn_error *err) {
     }
     h->inertia = STN_ARENA(arena, 48 * n, double);
     h->extra = STN_ARENA(arena, n, double);
-    h->line_dof = STN_ARENA(arena, h->line_count + 1, int32_t);
-    if (h->inertia == NULL || h->extra == NULL || h->line_dof == NULL) {
+    if (h->inertia == NULL || h->extra == NULL) {
         return out_of_memory(h, err);
     }
     for (int32_t k = 0; k < h->cluster_count; k++) {
         const augmented_cluster *cluster = &h->clusters[k];
         const double *row = h->panels + h->parts[cluster->part_start].panel;
-        for (int32_t i = 0; i < cluster->line_count; i++, row += h->blocks->ld) {
+        for (int32_t i = 0; i < cluster->line_count && !cluster->unit; i++, row += h->blocks->ld) {
             int32_t dof = 0;
             while (dof + 1 < tree->A.n && row[dof] == 0.0) {
                 dof++;

@@ -230,6 +230,14 @@ STN_KERNEL static void panels_times(const augmented *h, int32_t begin, int32_t e
                                    rows + cluster->row_start);
             continue;
         }
+        if (cluster->unit) {
+            const double *panel = h->panels + parts->panel, *from = x + h->blocks[parts->block].start;
+            const int32_t *dof = h->line_dof + cluster->line_start;
+            for (int32_t r = 0; r < cluster->rows; r++) {
+                rows[cluster->row_start + r] = r < cluster->line_count ? panel[r] * from[dof[r]] : 0.0;
+            }
+            continue;
+        }
         for (int32_t r = 0; r < cluster->rows; r += 4) {
             v4 sum[4] = {{0.0}};
             for (int32_t p = 0; p < cluster->part_count; p++) {
@@ -292,6 +300,10 @@ STN_KERNEL_INLINE void part_transposed_add(const augmented *h, const augmented_c
     if (cluster->motion >= 0) {
         const augmented_wrenches wrenches = augmented_wrenches_of(h, cluster);
         augmented_motion_transposed(&h->motions[cluster->motion], &wrenches, gamma, y + block->start);
+    } else if (cluster->unit) {
+        for (int32_t r = 0; r < cluster->line_count; r++) {
+            y[block->start + h->line_dof[cluster->line_start + r]] += panel[r] * gamma[r];
+        }
     } else if (block->ld == 8) {
         rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
     } else {

@@ -155,6 +155,12 @@ static void check(const articulated_kernels *kernels, sample *s, stn_random *r) 
         assert_near(mass[k], sum, 1e-12 * (1.0 + fabs(sum)));
     }
     for (int32_t j = 0; j < n; j++) {
+        double unit[MOST] = {0.0};
+        unit[j] = 1.0;
+        plain_solve(n, s->a, unit);
+        assert_near(kernels->mobility(&p, j), unit[j], 1e-9 * unit[j]);
+    }
+    for (int32_t j = 0; j < n; j++) {
         for (int32_t k = 0; k < 6; k++) { // a unit wrench
             double b[MOST] = {0.0}, V[6];
             for (int32_t i = j; i >= 0; i = s->parent[i]) {

@@ -189,8 +189,8 @@ static void test_figures_in_the_operation_tables_are_checked(void **state) {
     ops.solver.needs = 64;
     assert_string_equal(judge(&desc), "solver toy: needs = 0x40 asks for something unknown");
     desc = make(STN_KIND_SOLVER, &ops);
-    ops.solver.supports = 8;
-    assert_string_equal(judge(&desc), "solver toy: supports = 0x8 names something unknown");
+    ops.solver.supports = 16;
+    assert_string_equal(judge(&desc), "solver toy: supports = 0x10 names something unknown");
     desc = make(STN_KIND_SOLVER, &ops);
     ops.solver.supports = STN_SUPPORTS_SINGULAR_A;
     ops.solver.yields = STN_YIELDS_BOTH;

@@ -38,6 +38,7 @@ static void add_chain(stn_world *world, bool fixed) {
             spec.lower = -0.5;
             spec.upper = 0.5;
             spec.damping = 0.01;
+            spec.friction = i % 4 == 0 ? 1e-3 : 0.0;
             assert_ok(stn_builder_add_joint(builder, &spec, &id, &err), err);
         }
         before = own;

@@ -69,13 +69,24 @@ typedef struct articulation {
     int32_t parent[64];
     stn_articulated bodies;
     stn_matrix articulated;
+    double number[64][2]; // of rows of one or two dofs
 } articulation;
 
-/// A of the tree by its inertias, and wrenches in the place of rows.
+/// A of the tree by its inertias, and wrenches, or nodes of one dof, in the place of rows.
 static void articulate(sample *s, articulation *own) {
     s->trees[0].A = own->articulated;
     for (int32_t i = 0; i < s->problem.constraint_count; i++) {
         stn_jacobian *J = &s->constraints[i].J[0];
+        if (s->constraints[i].set == STN_SET_BOX) {
+            for (int32_t d = 0; d < own->bodies.n; d++) {
+                if (J->values[d] != 0.0) {
+                    own->number[i][J->node_count] = J->values[d];
+                    J->node[J->node_count++] = d;
+                }
+            }
+            J->node_size = 1;
+            J->values = own->number[i];
+        }
         J->values = J->wrench != NULL ? NULL : J->values;
     }
 }
@@ -110,8 +121,17 @@ static sample *tree_sample(uint64_t seed, articulation *own) {
     if (seed % 2 == 0) { // a limit
         stn_constraint *c = sample_constraint(s, &r, STN_SET_BOX, 1, tree, 0, -1, 0);
         double *row = sample_doubles(s, (size_t)n, 0.0);
-        row[random_below(&r, n)] = 1.0;
+        row[random_below(&r, n)] = -1.0;
         c->J[0].values = row;
+    }
+    if (seed % 8 == 2) { // a servo of the same dof may meet it, and one row of two dofs
+        for (int32_t k = 1; k <= 2; k++) {
+            stn_constraint *c = sample_constraint(s, &r, STN_SET_BOX, 1, tree, 0, -1, 0);
+            double *row = sample_doubles(s, (size_t)n, 0.0);
+            row[k * (n - 1) / 2] = 1.0;
+            row[n / 3] += k == 1 ? 0.0 : 0.5;
+            c->J[0].values = row;
+        }
     }
     if (seed % 7 == 0) {
         sample_constraint(s, &r, STN_SET_EQUALITY, 2, tree, 0, -1, 0);
@@ -157,10 +177,10 @@ static void compare(fixture *f, const char *solver, const char *law, const char 
         stn_problem *p = &s->problem;
         double v[MULTICONTACT_MOST], speed = 0.0, off = 0.0;
         const stn_matrix full = s->trees[0].A;
-        const double *rows[64];
+        stn_jacobian rows[64];
         assert_true(p->constraint_count <= 64);
         for (int32_t i = 0; i < p->constraint_count; i++) {
-            rows[i] = s->constraints[i].J[0].values;
+            rows[i] = s->constraints[i].J[0];
         }
         if (seed % 11 != 0 && seed % 3 != 0) { // A is that of the inertias
             articulate(s, &own);
@@ -174,8 +194,8 @@ static void compare(fixture *f, const char *solver, const char *law, const char 
         memcpy(v, f->v, (size_t)p->nv * sizeof *v);
         s->trees[0].A = full;
         for (int32_t i = 0; i < p->constraint_count; i++) {
+            s->constraints[i].J[0] = rows[i];
             s->constraints[i].J[0].wrench = NULL;
-            s->constraints[i].J[0].values = rows[i];
         }
         const stn_status plain = solve(f, p);
         for (int32_t d = 0; d < p->nv; d++) {
@@ -289,7 +309,7 @@ static void copies_do_without_the_motion(void **state) {
     }
 }
 
-/// Products of the articulated problem are those of the one that is written out.
+/// Products and inverse masses of the articulated problem are those of the one that is written out.
 static void products_are_those_of_rows(void **state) {
     fixture *f = *state;
     articulation own;
@@ -315,7 +335,22 @@ static void products_are_those_of_rows(void **state) {
         stn_problem_contact_velocity(p, x, true, v_c[0]);
         stn_problem_impulse_sizes(p, gamma, v_c[2]);
         stn_problem_mass_times(p, x, from, y[3]);
-        articulate(s, &own);
+        stn_inverse *inverse = NULL;
+        double w[64];
+        assert_ok(stn_inverse_create(f->context, &inverse, &f->err), f->err);
+        assert_true(arena != NULL && p->constraint_count <= 64);
+        for (int32_t k = 0; k < 2; k++) {
+            assert_ok(stn_inverse_factor(inverse, p, &f->err), f->err);
+            assert_ok(stn_inverse_masses(inverse, p, arena, &f->err), f->err);
+            for (int32_t i = 0; i < p->constraint_count; i++) {
+                assert_true(k == 0 || fabs(w[i] - s->constraints[i].w) <= 1e-9 * w[i]);
+                w[i] = s->constraints[i].w;
+            }
+            if (k == 0) {
+                articulate(s, &own);
+            }
+        }
+        stn_inverse_destroy(inverse);
         assert_true(arena != NULL && stn_problem_expand(p, arena, &plain));
         for (int32_t k = 0; k < 2; k++) { // the articulated one, and what was made of it
             const stn_problem *q = k == 0 ? p : &plain;
