@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contact cache: impulses, private bytes of laws and solvers, and anchors, found again by constraint id.
+#include <math.h>
 #include <string.h>
 
 #include "world/world.h"
@@ -152,10 +153,29 @@ static unsigned char *bytes_at(void *block, size_t item, int32_t i) {
     return item > 0 ? (unsigned char *)block + item * (size_t)i : NULL;
 }
 
+/// Impulses of the step before along the tangents of this one. The normal may have turned, and t1 with it by any angle
+/// about it: of a normal along an axis the least component, which chooses t1, is rounding (stn_contact_frame).
+static void turn_tangents(const stn_constraint *c, const stn_cache_entry *entry, double *gamma) {
+    const stn_vec3 before = {entry->gamma[3], entry->gamma[4], entry->gamma[5]};
+    const stn_vec3 t1 = stn_mat3_column(&c->frame, 0), t2 = stn_mat3_column(&c->frame, 1);
+    if (before.x == t1.x && before.y == t1.y && before.z == t1.z) {
+        return;
+    }
+    const double along = stn_vec3_dot(before, t1), across = stn_vec3_dot(before, t2), size = sqrt(along * along + across * across);
+    if (size > 0.0) {
+        const double g1 = entry->gamma[0] / size, g2 = entry->gamma[1] / size;
+        gamma[0] = along * g1 - across * g2;
+        gamma[1] = across * g1 + along * g2;
+    }
+}
+
 static void read_entry(const state_view *state, const memory_sizes *n, int32_t position, step_frame *frame, int32_t i) {
     const stn_constraint *c = &frame->problem.constraints[i];
     const unsigned char *memory = state->cache_memory + (size_t)position * n->all;
     memcpy(frame->problem.gamma_guess + c->row, state->cache[position].gamma, (size_t)c->rows * sizeof(double));
+    if (c->kind == STN_CONSTRAINT_CONTACT) {
+        turn_tangents(c, &state->cache[position], frame->problem.gamma_guess + c->row);
+    }
     copy(bytes_at(frame->law_memory, n->law, i), memory, n->law);
     copy(bytes_at(frame->solver_memory, n->solver, i), memory + n->law, n->solver);
     copy(bytes_at(frame->anchors, n->anchor, i), memory + n->law + n->solver, n->anchor);
@@ -250,6 +270,9 @@ stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_fram
         stn_cache_entry *entry = &state->cache[i];
         *entry = (stn_cache_entry){.id = c->id, .touching = stn_step_touching(setup, frame, c)};
         memcpy(entry->gamma, frame->solution.gamma + c->row, (size_t)c->rows * sizeof(double));
+        for (int32_t k = 0; k < 3 && c->kind == STN_CONSTRAINT_CONTACT; k++) {
+            entry->gamma[3 + k] = c->frame.m[k][0];
+        }
         unsigned char *memory = state->cache_memory + (size_t)i * n.all;
         copy(memory, bytes_at(frame->law_memory, n.law, i), n.law);
         copy(memory + n.law, bytes_at(frame->solver_memory, n.solver, i), n.solver);

@@ -45,7 +45,7 @@ typedef struct stn_state_sizes {
 typedef struct stn_cache_entry {
     uint64_t id;       // of the constraint
     uint64_t touching; // which links touch by it, 0: none do; see stn_world_contact_events
-    double gamma[6];   // [N s] or [N m s], (rows)
+    double gamma[6];   // [N s] or [N m s], (rows); of contacts, whose rows are three, and then their tangent t1
 } stn_cache_entry;
 
 /// The state of a world: these members, and the arrays listed above, which it owns.
