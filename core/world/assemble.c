@@ -169,6 +169,20 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
     return true;
 }
 
+/// The frame of a contact without a direction of friction: t1 = normalize(n x e_k), k the first index with |n_k| <= 0.65,
+/// which there always is. A normal along an axis, whose two small numbers are rounding, keeps its tangents from step to
+/// step, and the impulses of the step before fit; with the smallest |n_k| (stn_contact_frame) they would turn by a right
+/// angle now and then.
+static stn_mat3 steady_frame(stn_vec3 n) {
+    static const double small = 0.65;
+    const stn_vec3 axis = fabs(n.x) <= small   ? stn_vec3_make(1.0, 0.0, 0.0)
+                          : fabs(n.y) <= small ? stn_vec3_make(0.0, 1.0, 0.0)
+                                               : stn_vec3_make(0.0, 0.0, 1.0);
+    const stn_vec3 c = stn_vec3_cross(n, axis);
+    const stn_vec3 t1 = stn_vec3_scale(1.0 / stn_vec3_norm(c), c);
+    return stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
+}
+
 /// Friction of a contact by direction: its frame, with t1 along the friction direction projected on the plane. Without
 /// a direction, and where it is normal to the plane, the frame is the deterministic one; in the latter case every
 /// direction lies across, and mu2 acts in all of them.
@@ -182,7 +196,7 @@ static void put_friction(const stn_contact *contact, stn_constraint *c) {
         stn_vec3 t1 = stn_vec3_scale(1.0 / along, d);
         c->frame = stn_mat3_columns(t1, stn_vec3_cross(n, t1), n);
     } else {
-        c->frame = stn_contact_frame(n);
+        c->frame = steady_frame(n);
         c->mu1 = length > 0.0 ? c->mu2 : c->mu1;
     }
     c->set = c->mu1 == c->mu2 ? STN_SET_CONE : STN_SET_ELLIPSE;

@@ -2,6 +2,7 @@
 // See body_product.h.
 #include "common/body_product.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/cone_lanes.h"
@@ -44,32 +45,42 @@ bool body_product_fits(const stn_problem *problem) {
     return fits;
 }
 
-STN_KERNEL static void half_inverse(const stn_matrix *A, half *out) {
-    const int32_t n = A->n;
-    double L[DOFS][DOFS], inverse[DOFS]; // L is unit beyond A's rows; of its diagonal
+/// A (i, j) of a tree, unit beyond its rows.
+STN_KERNEL_INLINE double entry(const stn_matrix *A, int32_t i, int32_t j) {
+    if (i < A->n && A->form == STN_MATRIX_DENSE) {
+        return A->values[i * A->n + j];
+    }
+    return i != j ? 0.0 : i < A->n ? A->values[i] : 1.0;
+}
+
+/// Of four trees, one a lane.
+STN_KERNEL_INLINE void half_inverses(const stn_matrix *const A[4], half *const out[4]) {
+    packed_v4 L[DOFS][DOFS], C[DOFS][DOFS], inverse[DOFS]; // inverse: of L's diagonal
+    bool free_bodies = true;
+    for (int32_t k = 0; k < 4; k++) {
+        free_bodies = free_bodies && A[k]->n == DOFS && A[k]->form == STN_MATRIX_DENSE;
+    }
     for (int32_t i = 0; i < DOFS; i++) {
-        for (int32_t j = 0; j < DOFS; j++) {
-            L[i][j] = i == j ? 1.0 : 0.0;
-            if (i < n && j < n && A->form == STN_MATRIX_DENSE) {
-                L[i][j] = A->values[i * n + j];
-            } else if (i < n && i == j) {
-                L[i][i] = A->values[i];
-            }
+        for (int32_t j = 0; j <= i; j++) {
+            const int32_t e = i * DOFS + j;
+            L[i][j] = free_bodies
+                          ? (packed_v4){A[0]->values[e], A[1]->values[e], A[2]->values[e], A[3]->values[e]}
+                          : (packed_v4){entry(A[0], i, j), entry(A[1], i, j), entry(A[2], i, j), entry(A[3], i, j)};
         }
     }
-    double(*C)[WIDE] = out->C;
-    *out = (half){0};
 #pragma GCC unroll 6
     for (int32_t j = 0; j < DOFS; j++) {
 #pragma GCC unroll 6
-        for (int32_t i = 0; i < DOFS; i++) {
-            double sum = L[i][j];
+        for (int32_t i = j; i < DOFS; i++) {
+            packed_v4 sum = L[i][j];
 #pragma GCC unroll 6
             for (int32_t k = 0; k < j; k++) {
                 sum -= L[i][k] * L[j][k];
             }
-            inverse[j] = i == j ? 1.0 / sqrt(sum) : inverse[j];
-            L[i][j] = i >= j ? sum * inverse[j] : 0.0;
+            if (i == j) {
+                inverse[j] = 1.0 / lanes_root(sum);
+            }
+            L[i][j] = sum * inverse[j];
         }
     }
 #pragma GCC unroll 6
@@ -77,7 +88,7 @@ STN_KERNEL static void half_inverse(const stn_matrix *A, half *out) {
         C[d][d] = inverse[d];
 #pragma GCC unroll 6
         for (int32_t i = d + 1; i < DOFS; i++) {
-            double sum = 0.0;
+            packed_v4 sum = {0.0};
 #pragma GCC unroll 6
             for (int32_t k = d; k < i; k++) {
                 sum += L[i][k] * C[d][k];
@@ -85,12 +96,22 @@ STN_KERNEL static void half_inverse(const stn_matrix *A, half *out) {
             C[d][i] = -sum * inverse[i];
         }
     }
+    for (int32_t k = 0; k < 4; k++) {
+        *out[k] = (half){0};
+        for (int32_t d = 0; d < DOFS; d++) {
+            for (int32_t i = d; i < DOFS; i++) {
+                out[k]->C[d][i] = C[d][i][k];
+            }
+        }
+    }
 }
 
 /// n <= 6 numbers.
 STN_KERNEL_INLINE wide read_wide(int32_t n, const double *x) {
     wide out = {{0.0}, {0.0}};
-    if (n == DOFS) {
+    if (n == ROWS) {
+        out.low = (packed_v4){x[0], x[1], x[2], 0.0};
+    } else if (n == DOFS) {
         memcpy(&out.low, x, 4 * sizeof(double));
         memcpy(&out.high, x + 4, 2 * sizeof(double));
     } else {
@@ -115,38 +136,115 @@ STN_KERNEL_INLINE packed_v4 sums(packed_v4 a, packed_v4 b, packed_v4 c) {
 typedef struct body {
     half inverse;
     wide v, v_star; // velocities without impulses
+    double share;   // root of the number of constraints that it has
     int32_t n;
 } body;
 
-/// X without S of a constraint, with the diagonal of X X^T, b without bias, and sizes.
-STN_KERNEL static void fill(const stn_constraint *c, const body *bodies, body_row *own, packed_v4 *diagonal,
-                            packed_v4 *b, packed_v4 *sizes) {
-    packed_v4 square[ROWS] = {{0.0}}, speed[ROWS] = {{0.0}}, size[ROWS] = {{0.0}};
-    memset(own, 0, sizeof *own);
-    for (int32_t k = 0; k < SIDES; k++) {
-        if (c->J[k].tree < 0) {
-            continue;
+STN_KERNEL static void prepare_bodies(const stn_problem *problem, const double *v, body *bodies) {
+    const int32_t count = problem->tree_count;
+    for (int32_t t = 0; t < count; t += 4) {
+        const stn_matrix *A[4];
+        half *out[4], none; // lanes beyond the last tree
+        for (int32_t k = 0; k < 4; k++) {
+            A[k] = &problem->trees[t + k < count ? t + k : t].A;
+            out[k] = t + k < count ? &bodies[t + k].inverse : &none;
         }
-        const body *at = &bodies[c->J[k].tree];
-        own->body[k] = c->J[k].tree;
-        for (int32_t r = 0; r < c->rows; r++) {
-            const wide J = read_wide(at->n, c->J[k].values + r * at->n);
-            wide x = {{0.0}, {0.0}};
-            for (int32_t d = 0; d < 4; d++) {
-                x.low += J.low[d] * *(const packed_v4 *)at->inverse.C[d];
-                x.high += J.low[d] * *(const packed_v4 *)(at->inverse.C[d] + 4);
+        half_inverses(A, out);
+    }
+    for (int32_t t = 0; t < count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
+        bodies[t].n = tree->A.n;
+        bodies[t].v = read_wide(tree->A.n, v + tree->dof_start);
+        bodies[t].v_star = read_wide(tree->A.n, problem->v_star + tree->dof_start);
+        bodies[t].share = 0.0;
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        for (int32_t k = 0; k < SIDES; k++) {
+            const int32_t t = problem->constraints[i].J[k].tree;
+            if (t >= 0) {
+                bodies[t].share += 1.0;
             }
-            x.high += J.high[0] * *(const packed_v4 *)(at->inverse.C[4] + 4) +
-                      J.high[1] * *(const packed_v4 *)(at->inverse.C[5] + 4); // L^-T has no rows below its diagonal
-            own->X[k][r] = x;
-            square[r] += x.low * x.low + x.high * x.high;
-            speed[r] += J.low * at->v.low + J.high * at->v.high;
-            size[r] += lanes_absolute(J.low * at->v_star.low) + lanes_absolute(J.high * at->v_star.high);
         }
     }
-    *diagonal = sums(square[0], square[1], square[2]);
-    *b = sums(speed[0], speed[1], speed[2]);
-    *sizes = sums(size[0], size[1], size[2]);
+    for (int32_t t = 0; t < count; t++) {
+        bodies[t].share = sqrt(bodies[t].share);
+    }
+}
+
+/// X without S of `rows` rows on one side, and what they add to the squares of X, to b without bias, and to its sizes.
+STN_KERNEL_INLINE packed_v4 fill_side(int32_t rows, const body *at, const double *J_values, wide X[ROWS],
+                                      packed_v4 speed[ROWS], packed_v4 size[ROWS]) {
+    packed_v4 square[ROWS] = {{0.0}};
+    for (int32_t r = 0; r < rows; r++) {
+        const wide J = read_wide(at->n, J_values + r * at->n);
+        wide x = {{0.0}, {0.0}};
+        for (int32_t d = 0; d < 4; d++) {
+            x.low += J.low[d] * *(const packed_v4 *)at->inverse.C[d];
+            x.high += J.low[d] * *(const packed_v4 *)(at->inverse.C[d] + 4);
+        }
+        x.high += J.high[0] * *(const packed_v4 *)(at->inverse.C[4] + 4) +
+                  J.high[1] * *(const packed_v4 *)(at->inverse.C[5] + 4); // L^-T has no rows below its diagonal
+        X[r] = x;
+        square[r] = x.low * x.low + x.high * x.high;
+        speed[r] += J.low * at->v.low + J.high * at->v.high;
+        size[r] += lanes_absolute(J.low * at->v_star.low) + lanes_absolute(J.high * at->v_star.high);
+    }
+    for (int32_t r = rows; r < ROWS; r++) {
+        X[r] = (wide){{0.0}, {0.0}};
+    }
+    return sums(square[0], square[1], square[2]);
+}
+
+/// Of constraint i: X, d, b, sizes, omega and diagonal; X and d by s_i, which it returns.
+STN_KERNEL_INLINE double fill(const stn_problem *problem, const body *bodies, int32_t i, packed_row *row, body_row *own,
+                              double *b, double *sizes) {
+    const stn_constraint *c = &problem->constraints[i];
+    packed_v4 speed[ROWS] = {{0.0}}, size[ROWS] = {{0.0}}, W = {0.0}, shared = {0.0}, S = {1.0, 1.0, 1.0, 0.0};
+    for (int32_t k = 0; k < SIDES; k++) {
+        const int32_t t = c->J[k].tree;
+        own->body[k] = t < 0 ? 0 : t;
+        if (t < 0) {
+            memset(own->X[k], 0, sizeof own->X[k]);
+            continue;
+        }
+        const packed_v4 square = c->rows == ROWS
+                                     ? fill_side(ROWS, &bodies[t], c->J[k].values, own->X[k], speed, size)
+                                     : fill_side(c->rows, &bodies[t], c->J[k].values, own->X[k], speed, size);
+        W += square;
+        shared += bodies[t].share * square;
+    }
+    const double trace = (W[0] + W[1]) + W[2];
+    const wide bias = read_wide(c->rows, problem->bias + c->row), R = read_wide(c->rows, problem->R + c->row);
+    row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
+    *(packed_v4 *)b = sums(speed[0], speed[1], speed[2]) + bias.low;
+    *(packed_v4 *)sizes = sums(size[0], size[1], size[2]);
+    own->d = R.low;
+    if (row->scale[0] != 1.0 || row->scale[1] != 1.0) {
+        S = (packed_v4){row->scale[0], row->scale[1], 1.0, 0.0};
+        shared *= S * S;
+        own->d = lanes_choose((lane_mask)(S == 0.0), (packed_v4){W[2], W[2], 0.0, 0.0}, S * R.low * S);
+    }
+    const packed_v4 diagonal = own->d + shared;
+    row->diagonal = (diagonal[0] + diagonal[1]) + diagonal[2];
+    const double s = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
+    S *= s;
+    own->d *= s * s;
+    for (int32_t k = 0; k < SIDES; k++) {
+        for (int32_t r = 0; r < ROWS; r++) {
+            own->X[k][r].low *= S[r];
+            own->X[k][r].high *= S[r];
+        }
+    }
+    return s;
+}
+
+STN_KERNEL static void fill_rows(const stn_problem *problem, const body *bodies, packed *p, body_row *rows,
+                                 body_start *start) {
+    for (int32_t i = 0; i < p->n; i++) {
+        const int32_t at = p->rows[i].place;
+        const double s = fill(problem, bodies, i, &p->rows[i], &rows[i], start->b + at, start->sizes + at);
+        *(packed_v4 *)(start->s + at) = (packed_v4){s, s, s, s};
+    }
 }
 
 bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *p,
@@ -155,8 +253,7 @@ bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, 
     body_row *rows = STN_ARENA(arena, p->n + 1, body_row);
     wide *u = STN_ARENA(arena, problem->tree_count + 1, wide);
     body *bodies = STN_ARENA(arena, problem->tree_count + 1, body);
-    start->b = packed_vector(p, arena);
-    start->sizes = packed_vector(p, arena);
+    start->b = STN_ARENA(arena, 3 * (int64_t)p->size + 4, double); // all of it is written
     const double *v = problem->v_star;
     if (problem->free_impulse != NULL) {
         double *free = STN_ARENA(arena, problem->nv + 1, double);
@@ -167,48 +264,16 @@ bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, 
         stn_inverse_velocity(inverse, problem, none, free);
         v = free;
     }
-    if (product == NULL || rows == NULL || u == NULL || bodies == NULL || start->b == NULL || start->sizes == NULL) {
+    if (product == NULL || rows == NULL || u == NULL || bodies == NULL || start->b == NULL) {
         return false;
     }
+    start->sizes = start->b + p->size;
+    start->s = start->sizes + p->size;
     *product = (body_product){problem->tree_count, rows, u};
     p->bodies = product;
-    for (int32_t t = 0; t < problem->tree_count; t++) {
-        const stn_problem_tree *tree = &problem->trees[t];
-        half_inverse(&tree->A, &bodies[t].inverse);
-        bodies[t].n = tree->A.n;
-        bodies[t].v = read_wide(tree->A.n, v + tree->dof_start);
-        bodies[t].v_star = read_wide(tree->A.n, problem->v_star + tree->dof_start);
-    }
-    for (int32_t i = 0; i < p->n; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        packed_row *row = &p->rows[i];
-        body_row *own = &rows[i];
-        double *b = start->b + row->place;
-        packed_v4 W;
-        fill(c, bodies, own, &W, (packed_v4 *)b, (packed_v4 *)(start->sizes + row->place));
-        const double trace = (W[0] + W[1]) + W[2];
-        row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
-        for (int32_t r = 0; r < c->rows; r++) {
-            const double S = row->cone && r < 2 ? row->scale[r] : 1.0;
-            b[r] += problem->bias[c->row + r];
-            own->d[r] = S == 0.0 ? W[2] : S * problem->R[c->row + r] * S;
-            row->diagonal += own->d[r] + S * W[r] * S;
-            for (int32_t k = 0; k < SIDES && S != 1.0; k++) {
-                own->X[k][r].low *= S;
-                own->X[k][r].high *= S;
-            }
-        }
-    }
+    prepare_bodies(problem, v, bodies);
+    fill_rows(problem, bodies, p, rows, start);
     return true;
-}
-
-void body_product_scale(body_product *product, int32_t i, double s) {
-    body_row *own = &product->rows[i];
-    for (int32_t k = 0; k < SIDES * ROWS; k++) {
-        own->X[k / ROWS][k % ROWS].low *= s;
-        own->X[k / ROWS][k % ROWS].high *= s;
-    }
-    own->d *= s * s;
 }
 
 STN_KERNEL void body_product_apply(const body_product *product, const packed *p, const double *x, double *g) {

@@ -14,19 +14,23 @@
 /// Is it for this problem: in the global form, every tree has at most 6 dofs and is not nodal, every constraint has at
 /// most 3 rows and 2 trees?
 bool body_product_fits(const stn_problem *problem);
-/// What the contact velocities are without impulses, in padded vectors.
+/// What comes with the product, in padded vectors.
 typedef struct body_start {
-    double *b;     // (size) J (v_star + A^-1 free_impulse) + bias [m/s]
+    double *b;     // (size) contact velocities without impulses, J (v_star + A^-1 free_impulse) + bias [m/s]
     double *sizes; // (size) sum of |J| |v_star| [m/s]
+    double *s;     // (size) s_i of a constraint
 } body_start;
 
-/// Every A is regular. `p` has its rows, whose omega and diagonal this fills in, and gets the product. Everything lives
-/// in `arena`; false: out of memory.
+/// Every A is regular. `p` has its rows, whose omega and diagonal this fills in, and gets the product of s W s with
+///
+///     s_i^2 = rows / trace(sum_t sqrt(n_t) X_it X_it^T + d_i),    n_t constraints on body t
+///
+/// With n_t in place of its root s W s would have no eigenvalue above the rows of a constraint, whatever the piles
+/// (mass splitting, [tonge-2012]); with 1 blocks of mean diagonal 1. The root of both takes the fewest iterations.
+/// Everything lives in `arena`; false: out of memory.
 bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *p,
                         body_start *start);
-/// S_i times s.
-void body_product_scale(body_product *product, int32_t i, double s);
-/// g (size) = W x + q.
+/// g (size) = s W s x + q.
 void body_product_apply(const body_product *product, const packed *p, const double *x, double *g);
 
 #endif
