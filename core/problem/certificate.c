@@ -6,6 +6,7 @@
 #include <stiction/plugin.h>
 #include <string.h>
 
+#include "base/finite.h"
 #include "problem/local_form.h"
 #include "problem/natural_map.h"
 #include "problem/regularize.h"
@@ -34,7 +35,7 @@ typedef struct certification {
 /// Squares of the maps. u, gamma: the constraint's own rows.
 static double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double gap = 0.0, speed;
-    if (!isnan(c->phi0) && problem_impact(p, c, &speed)) {
+    if (c->restitution > 0.0 && !isnan(c->phi0) && problem_impact(p, c, &speed)) {
         gap = -speed;
     } else if (!isnan(c->phi0)) {
         double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
@@ -306,15 +307,6 @@ static void certify_constraints(certification *s, double size) {
     s->out.penetration_m = contacts > 0 && with_distance == 0 ? (double)NAN : deepest;
     s->out.complementarity_J = contacts > 0 ? defect / contacts : 0.0;
     s->out.complementarity = ratio(s->out.complementarity_J, 0.5 * size * size, 1e28);
-}
-
-static bool all_finite(const double *x, int32_t n) {
-    for (int32_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
 }
 
 stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,

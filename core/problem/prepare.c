@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/finite.h"
 #include "problem/inverse.h"
 #include "problem/solver.h"
 
@@ -149,7 +150,8 @@ static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
         const char *name;
         const double *values;
     } vectors[] = {{"v_star", problem->v_star}, {"v_guess", problem->v_guess}};
-    for (int32_t t = 0; t < problem->tree_count; t++) { // of a global problem
+    bool finite = all_finite(problem->v_star, problem->nv) && all_finite(problem->v_guess, problem->nv);
+    for (int32_t t = 0; t < problem->tree_count && !finite; t++) { // of a global problem
         const stn_problem_tree *tree = &problem->trees[t];
         for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
             const double *v = vectors[i].values + tree->dof_start;
@@ -161,6 +163,11 @@ static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
             }
         }
     }
+    finite = all_finite(problem->bias, problem->row_count) && all_finite(problem->gamma_guess, problem->row_count);
+    bool ordered = true;
+    for (int32_t r = 0; r < problem->row_count; r++) {
+        ordered &= problem->lo[r] <= problem->hi[r];
+    }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         bool contact = stn_constraint_has_cone(c);
@@ -168,7 +175,7 @@ static stn_status check_vectors(const stn_problem *problem, stn_error *err) {
             return stn_fail(err, STN_ERR_NUMERIC, "constraint %d (%s, id %llu): mu = %g, %g must be >= 0 and finite", i,
                             stn_constraint_kind_name(c->kind), (unsigned long long)c->id, c->mu1, c->mu2);
         }
-        for (int32_t r = c->row; r < c->row + c->rows; r++) {
+        for (int32_t r = c->row; r < c->row + c->rows && !(finite && ordered); r++) {
             if (!isfinite(problem->bias[r]) || !isfinite(problem->gamma_guess[r]) ||
                 !(problem->lo[r] <= problem->hi[r])) {
                 return stn_fail(
@@ -227,7 +234,11 @@ stn_status prepare_problem(solve_job *job, stn_error *err) {
     }
     // what went wrong is named here, with the data that it comes from; a convex law divides by R
     bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
+    bool usable = all_finite(problem->R, problem->row_count) && all_finite(problem->v_hat, problem->row_count);
+    for (int32_t r = 0; r < problem->row_count; r++) {
+        usable &= problem->R[r] > 0.0;
+    }
+    for (int32_t i = 0; i < problem->constraint_count && !usable; i++) {
         const stn_constraint *c = &problem->constraints[i];
         bool contact = stn_constraint_has_cone(c);
         bool positive = contact ? regularizes : convex; // a law without regularize does not read R
