@@ -171,26 +171,25 @@ STN_KERNEL static void prepare_bodies(const stn_problem *problem, const double *
     }
 }
 
-/// X without S of `rows` rows on one side, and what they add to the squares of X, to b without bias, and to its sizes.
-STN_KERNEL_INLINE packed_v4 fill_side(int32_t rows, const body *at, const double *J_values, wide X[ROWS],
-                                      packed_v4 speed[ROWS], packed_v4 size[ROWS]) {
-    packed_v4 square[ROWS] = {{0.0}};
-    for (int32_t r = 0; r < rows; r++) {
-        const wide J = read_wide(at->n, J_values + r * at->n);
+/// X without S of three rows on one side, and what they add to b without bias and to its sizes. Returns the squares of
+/// the rows of X. J: rows of 6.
+STN_KERNEL_INLINE packed_v4 fill_side(const body *at, const double *J, wide X[ROWS], packed_v4 speed[ROWS],
+                                      packed_v4 size[ROWS]) {
+    const double(*C)[WIDE] = at->inverse.C;
+    packed_v4 square[ROWS];
+    for (int32_t r = 0; r < ROWS; r++, J += DOFS) {
+        const wide own = read_wide(DOFS, J);
         wide x = {{0.0}, {0.0}};
         for (int32_t d = 0; d < 4; d++) {
-            x.low += J.low[d] * *(const packed_v4 *)at->inverse.C[d];
-            x.high += J.low[d] * *(const packed_v4 *)(at->inverse.C[d] + 4);
+            x.low += J[d] * *(const packed_v4 *)C[d];
+            x.high += J[d] * *(const packed_v4 *)(C[d] + 4);
         }
-        x.high += J.high[0] * *(const packed_v4 *)(at->inverse.C[4] + 4) +
-                  J.high[1] * *(const packed_v4 *)(at->inverse.C[5] + 4); // L^-T has no rows below its diagonal
+        x.high += J[4] * *(const packed_v4 *)(C[4] + 4) + J[5] * *(const packed_v4 *)(C[5] + 4); // L^-T has no rows
+                                                                                                  // below its diagonal
         X[r] = x;
         square[r] = x.low * x.low + x.high * x.high;
-        speed[r] += J.low * at->v.low + J.high * at->v.high;
-        size[r] += lanes_absolute(J.low * at->v_star.low) + lanes_absolute(J.high * at->v_star.high);
-    }
-    for (int32_t r = rows; r < ROWS; r++) {
-        X[r] = (wide){{0.0}, {0.0}};
+        speed[r] += own.low * at->v.low + own.high * at->v.high;
+        size[r] += lanes_absolute(own.low * at->v_star.low) + lanes_absolute(own.high * at->v_star.high);
     }
     return sums(square[0], square[1], square[2]);
 }
@@ -207,9 +206,16 @@ STN_KERNEL_INLINE double fill(const stn_problem *problem, const body *bodies, in
             memset(own->X[k], 0, sizeof own->X[k]);
             continue;
         }
-        const packed_v4 square = c->rows == ROWS
-                                     ? fill_side(ROWS, &bodies[t], c->J[k].values, own->X[k], speed, size)
-                                     : fill_side(c->rows, &bodies[t], c->J[k].values, own->X[k], speed, size);
+        const double *J = c->J[k].values;
+        double padded[ROWS * DOFS];
+        if (c->rows != ROWS || bodies[t].n != DOFS) { // fewer rows or dofs
+            memset(padded, 0, sizeof padded);
+            for (int32_t e = 0, n = bodies[t].n; e < c->rows * n; e++) {
+                padded[e / n * DOFS + e % n] = J[e];
+            }
+            J = padded;
+        }
+        const packed_v4 square = fill_side(&bodies[t], J, own->X[k], speed, size);
         W += square;
         shared += bodies[t].share * square;
     }
@@ -230,7 +236,7 @@ STN_KERNEL_INLINE double fill(const stn_problem *problem, const body *bodies, in
     S *= s;
     own->d *= s * s;
     for (int32_t k = 0; k < SIDES; k++) {
-        for (int32_t r = 0; r < ROWS; r++) {
+        for (int32_t r = 0; r < ROWS && c->J[k].tree >= 0; r++) {
             own->X[k][r].low *= S[r];
             own->X[k][r].high *= S[r];
         }
