@@ -169,10 +169,10 @@ static bool contact_jacobian(const assembly *a, const stn_kinematics *k, const s
     return true;
 }
 
-/// The frame of a contact without a direction of friction: t1 = normalize(n x e_k), k the first index with |n_k| <= 0.65,
-/// which there always is. A normal along an axis, whose two small numbers are rounding, keeps its tangents from step to
-/// step, and the impulses of the step before fit; with the smallest |n_k| (stn_contact_frame) they would turn by a right
-/// angle now and then.
+/// The frame of a contact without a direction of friction: t1 = normalize(n x e_k), k the first index with |n_k| <=
+/// 0.65, which there always is. A normal along an axis, whose two small numbers are rounding, keeps its tangents from
+/// step to step, and the impulses of the step before fit; with the smallest |n_k| (stn_contact_frame) they would turn
+/// by a right angle now and then.
 static stn_mat3 steady_frame(stn_vec3 n) {
     static const double small = 0.65;
     const stn_vec3 axis = fabs(n.x) <= small   ? stn_vec3_make(1.0, 0.0, 0.0)

@@ -7,28 +7,32 @@
 
 #include "common/cone_lanes.h"
 
-enum { DOFS = 6, WIDE = 8, SIDES = 2, ROWS = 3 };
+enum { DOFS = 6, SIDES = 2, ROWS = 3 };
 
-/// A vector of a body: 6 numbers and 2 zeros.
-typedef struct wide {
-    packed_v4 low, high;
-} wide;
+// Six numbers of a body, or of a row of J, which need not be aligned.
+typedef double loose_v4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double loose_v2 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double packed_v2 __attribute__((vector_size(16), may_alias));
+typedef struct six {
+    packed_v4 low;
+    packed_v2 high;
+} six;
+
+typedef struct body {
+    double inverse[DOFS * DOFS]; // A^-1; 0 beyond A's rows
+    double u[DOFS];
+} body;
 
 typedef struct body_row {
-    wide X[SIDES][ROWS];
-    packed_v4 d;         // of x_i
-    int32_t body[SIDES]; // the first body where there is none: X is 0 then
+    packed_v4 S, d;         // of x_i: s S, and s S R S s
+    const double *J[SIDES]; // (3 x 6); zeros where there is no tree
+    int32_t body[SIDES];    // the first body where there is none
 } body_row;
 
-/// Row d holds row d of L^-T, A = L L^T; zeros beyond A's.
-typedef struct half {
-    double C[DOFS][WIDE];
-} half;
-
 struct body_product {
-    int32_t bodies;
+    int32_t count;
+    body *bodies;   // (count)
     body_row *rows; // (n)
-    wide *u;        // (bodies)
 };
 
 bool body_product_fits(const stn_problem *problem) {
@@ -53,8 +57,8 @@ STN_KERNEL_INLINE double entry(const stn_matrix *A, int32_t i, int32_t j) {
     return i != j ? 0.0 : i < A->n ? A->values[i] : 1.0;
 }
 
-/// Of four trees, one a lane.
-STN_KERNEL_INLINE void half_inverses(const stn_matrix *const A[4], half *const out[4]) {
+/// A^-1 of four trees, one a lane: A = L L^T, C = L^-1, A^-1 = C^T C.
+STN_KERNEL_INLINE void invert(const stn_matrix *const A[4], body *const out[4]) {
     packed_v4 L[DOFS][DOFS], C[DOFS][DOFS], inverse[DOFS]; // inverse: of L's diagonal
     bool free_bodies = true;
     for (int32_t k = 0; k < 4; k++) {
@@ -96,169 +100,138 @@ STN_KERNEL_INLINE void half_inverses(const stn_matrix *const A[4], half *const o
             C[d][i] = -sum * inverse[i];
         }
     }
-    for (int32_t k = 0; k < 4; k++) {
-        *out[k] = (half){0};
-        for (int32_t d = 0; d < DOFS; d++) {
-            for (int32_t i = d; i < DOFS; i++) {
-                out[k]->C[d][i] = C[d][i][k];
+#pragma GCC unroll 6
+    for (int32_t i = 0; i < DOFS; i++) {
+#pragma GCC unroll 6
+        for (int32_t j = 0; j <= i; j++) {
+            packed_v4 sum = {0.0};
+#pragma GCC unroll 6
+            for (int32_t k = i; k < DOFS; k++) {
+                sum += C[i][k] * C[j][k];
+            }
+            for (int32_t k = 0; k < 4; k++) {
+                const double value = i < A[k]->n ? sum[k] : 0.0; // unit beyond A's rows: off its diagonal 0 as it is
+                out[k]->inverse[i * DOFS + j] = out[k]->inverse[j * DOFS + i] = value;
             }
         }
     }
 }
 
-/// n <= 6 numbers.
-STN_KERNEL_INLINE wide read_wide(int32_t n, const double *x) {
-    wide out = {{0.0}, {0.0}};
-    if (n == ROWS) {
-        out.low = (packed_v4){x[0], x[1], x[2], 0.0};
-    } else if (n == DOFS) {
-        memcpy(&out.low, x, 4 * sizeof(double));
-        memcpy(&out.high, x + 4, 2 * sizeof(double));
-    } else {
-        for (int32_t d = 0; d < n; d++) {
-            (d < 4 ? &out.low : &out.high)[0][d % 4] = x[d];
-        }
+/// n <= 6 numbers, then zeros.
+STN_KERNEL_INLINE six read_six(int32_t n, const double *x) {
+    double padded[DOFS] = {0.0};
+    if (n < DOFS) {
+        memcpy(padded, x, (size_t)n * sizeof *x);
+        x = padded;
     }
-    return out;
+    return (six){*(const loose_v4 *)x, *(const loose_v2 *)(x + 4)};
 }
 
-/// (sum of a, sum of b, sum of c, 0).
-STN_KERNEL_INLINE packed_v4 sums(packed_v4 a, packed_v4 b, packed_v4 c) {
-    const packed_v4 zero = {0.0};
-    const packed_v4 ab =
-        __builtin_shuffle(a, b, (lane_mask){0, 4, 2, 6}) + __builtin_shuffle(a, b, (lane_mask){1, 5, 3, 7});
-    const packed_v4 cz =
-        __builtin_shuffle(c, zero, (lane_mask){0, 4, 2, 6}) + __builtin_shuffle(c, zero, (lane_mask){1, 5, 3, 7});
-    return __builtin_shuffle(ab, cz, (lane_mask){0, 1, 4, 5}) + __builtin_shuffle(ab, cz, (lane_mask){2, 3, 6, 7});
+STN_KERNEL_INLINE packed_v2 halved(packed_v4 x) {
+    return (packed_v2){x[0], x[1]} + (packed_v2){x[2], x[3]};
 }
 
-/// A tree at the start.
-typedef struct body {
-    half inverse;
-    wide v, v_star; // velocities without impulses
-    double share;   // root of the number of constraints that it has
-    int32_t n;
-} body;
+/// (sum of a, sum of b, sum of c, 0) of the numbers of three sixes.
+STN_KERNEL_INLINE packed_v4 sums(const six x[ROWS]) {
+    const packed_v2 a = halved(x[0].low) + x[0].high, b = halved(x[1].low) + x[1].high,
+                    c = halved(x[2].low) + x[2].high;
+    return (packed_v4){a[0], b[0], c[0], 0.0} + (packed_v4){a[1], b[1], c[1], 0.0};
+}
 
-STN_KERNEL static void prepare_bodies(const stn_problem *problem, const double *v, body *bodies) {
+/// J as three rows of six: where it lies, or a copy. NULL: out of memory.
+static const double *rows_of_six(const stn_constraint *c, int32_t side, int32_t n, stn_arena *arena) {
+    const double *J = c->J[side].values;
+    double *copy = c->rows == ROWS && n == DOFS ? NULL : STN_ARENA_ZEROED(arena, ROWS * DOFS, double);
+    for (int32_t r = 0; r < c->rows && copy != NULL; r++) {
+        memcpy(copy + r * DOFS, J + r * n, (size_t)n * sizeof *copy);
+    }
+    return c->rows == ROWS && n == DOFS ? J : copy;
+}
+
+/// A^-1 of all, and the root of the number of constraints of each (n_t) in `shared`.
+STN_KERNEL static void prepare_bodies(const stn_problem *problem, body *bodies, double *shared) {
     const int32_t count = problem->tree_count;
     for (int32_t t = 0; t < count; t += 4) {
         const stn_matrix *A[4];
-        half *out[4], none; // lanes beyond the last tree
+        body *out[4], none; // lanes beyond the last tree
         for (int32_t k = 0; k < 4; k++) {
             A[k] = &problem->trees[t + k < count ? t + k : t].A;
-            out[k] = t + k < count ? &bodies[t + k].inverse : &none;
+            out[k] = t + k < count ? &bodies[t + k] : &none;
         }
-        half_inverses(A, out);
+        invert(A, out);
     }
-    for (int32_t t = 0; t < count; t++) {
-        const stn_problem_tree *tree = &problem->trees[t];
-        bodies[t].n = tree->A.n;
-        bodies[t].v = read_wide(tree->A.n, v + tree->dof_start);
-        bodies[t].v_star = read_wide(tree->A.n, problem->v_star + tree->dof_start);
-        bodies[t].share = 0.0;
-    }
+    memset(shared, 0, (size_t)count * sizeof *shared);
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         for (int32_t k = 0; k < SIDES; k++) {
             const int32_t t = problem->constraints[i].J[k].tree;
-            if (t >= 0) {
-                bodies[t].share += 1.0;
-            }
+            shared[t < 0 ? 0 : t] += t < 0 ? 0.0 : 1.0;
         }
-    }
-    for (int32_t t = 0; t < count; t++) {
-        bodies[t].share = sqrt(bodies[t].share);
     }
 }
 
-/// X without S of three rows on one side, and what they add to b without bias and to its sizes. Returns the squares of
-/// the rows of X. J: rows of 6.
-STN_KERNEL_INLINE packed_v4 fill_side(const body *at, const double *J, wide X[ROWS], packed_v4 speed[ROWS],
-                                      packed_v4 size[ROWS]) {
-    const double(*C)[WIDE] = at->inverse.C;
-    packed_v4 square[ROWS];
-    for (int32_t r = 0; r < ROWS; r++, J += DOFS) {
-        const wide own = read_wide(DOFS, J);
-        wide x = {{0.0}, {0.0}};
-        for (int32_t d = 0; d < 4; d++) {
-            x.low += J[d] * *(const packed_v4 *)C[d];
-            x.high += J[d] * *(const packed_v4 *)(C[d] + 4);
-        }
-        x.high += J[4] * *(const packed_v4 *)(C[4] + 4) + J[5] * *(const packed_v4 *)(C[5] + 4); // L^-T has no rows
-                                                                                                  // below its diagonal
-        X[r] = x;
-        square[r] = x.low * x.low + x.high * x.high;
-        speed[r] += own.low * at->v.low + own.high * at->v.high;
-        size[r] += lanes_absolute(own.low * at->v_star.low) + lanes_absolute(own.high * at->v_star.high);
-    }
-    return sums(square[0], square[1], square[2]);
-}
-
-/// Of constraint i: X, d, b, sizes, omega and diagonal; X and d by s_i, which it returns.
-STN_KERNEL_INLINE double fill(const stn_problem *problem, const body *bodies, int32_t i, packed_row *row, body_row *own,
-                              double *b, double *sizes) {
-    const stn_constraint *c = &problem->constraints[i];
-    packed_v4 speed[ROWS] = {{0.0}}, size[ROWS] = {{0.0}}, W = {0.0}, shared = {0.0}, S = {1.0, 1.0, 1.0, 0.0};
+/// b and sizes of a constraint without bias.
+STN_KERNEL_INLINE void add_speeds(const stn_problem *problem, const body_row *own, const stn_constraint *c,
+                                  const double *v, six b[ROWS], six sizes[ROWS]) {
     for (int32_t k = 0; k < SIDES; k++) {
-        const int32_t t = c->J[k].tree;
-        own->body[k] = t < 0 ? 0 : t;
-        if (t < 0) {
-            memset(own->X[k], 0, sizeof own->X[k]);
+        if (c->J[k].tree < 0) {
             continue;
         }
-        const double *J = c->J[k].values;
-        double padded[ROWS * DOFS];
-        if (c->rows != ROWS || bodies[t].n != DOFS) { // fewer rows or dofs
-            memset(padded, 0, sizeof padded);
-            for (int32_t e = 0, n = bodies[t].n; e < c->rows * n; e++) {
-                padded[e / n * DOFS + e % n] = J[e];
-            }
-            J = padded;
-        }
-        const packed_v4 square = fill_side(&bodies[t], J, own->X[k], speed, size);
-        W += square;
-        shared += bodies[t].share * square;
-    }
-    const double trace = (W[0] + W[1]) + W[2];
-    const wide bias = read_wide(c->rows, problem->bias + c->row), R = read_wide(c->rows, problem->R + c->row);
-    row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
-    *(packed_v4 *)b = sums(speed[0], speed[1], speed[2]) + bias.low;
-    *(packed_v4 *)sizes = sums(size[0], size[1], size[2]);
-    own->d = R.low;
-    if (row->scale[0] != 1.0 || row->scale[1] != 1.0) {
-        S = (packed_v4){row->scale[0], row->scale[1], 1.0, 0.0};
-        shared *= S * S;
-        own->d = lanes_choose((lane_mask)(S == 0.0), (packed_v4){W[2], W[2], 0.0, 0.0}, S * R.low * S);
-    }
-    const packed_v4 diagonal = own->d + shared;
-    row->diagonal = (diagonal[0] + diagonal[1]) + diagonal[2];
-    const double s = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
-    S *= s;
-    own->d *= s * s;
-    for (int32_t k = 0; k < SIDES; k++) {
-        for (int32_t r = 0; r < ROWS && c->J[k].tree >= 0; r++) {
-            own->X[k][r].low *= S[r];
-            own->X[k][r].high *= S[r];
+        const stn_problem_tree *tree = &problem->trees[c->J[k].tree];
+        const six at = read_six(tree->A.n, v + tree->dof_start);
+        const six star = read_six(tree->A.n, problem->v_star + tree->dof_start);
+        for (int32_t r = 0; r < ROWS; r++) {
+            const six J = read_six(DOFS, own->J[k] + r * DOFS);
+            b[r].low += J.low * at.low;
+            b[r].high += J.high * at.high;
+            sizes[r].low += lanes_absolute(J.low * star.low);
+            const packed_v2 product = J.high * star.high;
+            sizes[r].high += (packed_v2){fabs(product[0]), fabs(product[1])};
         }
     }
-    return s;
 }
 
-STN_KERNEL static void fill_rows(const stn_problem *problem, const body *bodies, packed *p, body_row *rows,
-                                 body_start *start) {
+/// Of constraint i: b, sizes, omega, diagonal, s, and of its row what is not there yet.
+STN_KERNEL_INLINE void fill(const stn_problem *problem, const double *shared, const double *v, int32_t i,
+                            packed_row *row, body_row *own, const body_start *start) {
+    const stn_constraint *c = &problem->constraints[i];
+    const int32_t at = row->place, last = c->J[1].tree < 0 ? c->J[0].tree : c->J[1].tree;
+    six b[ROWS] = {{{0.0}, {0.0}}}, sizes[ROWS] = {{{0.0}, {0.0}}};
+    add_speeds(problem, own, c, v, b, sizes);
+    const six bias = read_six(c->rows, problem->bias + c->row), R = read_six(c->rows, problem->R + c->row);
+    *(packed_v4 *)(start->b + at) = sums(b) + bias.low;
+    *(packed_v4 *)(start->sizes + at) = sums(sizes);
+    row->omega = c->w_trace == 0.0 ? 1.0 : c->w_trace / row->rows;
+    own->S = (packed_v4){1.0, 1.0, 1.0, 0.0};
+    own->d = R.low;
+    if (row->scale[0] != 1.0 || row->scale[1] != 1.0) {
+        own->S = (packed_v4){row->scale[0], row->scale[1], 1.0, 0.0};
+        own->d *= own->S * own->S;
+        for (int32_t r = 0; r < 2; r++) {
+            own->d[r] = own->S[r] == 0.0 ? row->omega : own->d[r];
+        }
+    }
+    row->diagonal =
+        sqrt(0.5 * (shared[c->J[0].tree] + shared[last])) * c->w_trace + (own->d[0] + own->d[1]) + own->d[2];
+    const double s = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
+    own->S *= s;
+    own->d *= s * s;
+    *(packed_v4 *)(start->s + at) = (packed_v4){s, s, s, s};
+}
+
+STN_KERNEL static void fill_rows(const stn_problem *problem, const double *shared, const double *v, packed *p,
+                                 body_row *rows, const body_start *start) {
     for (int32_t i = 0; i < p->n; i++) {
-        const int32_t at = p->rows[i].place;
-        const double s = fill(problem, bodies, i, &p->rows[i], &rows[i], start->b + at, start->sizes + at);
-        *(packed_v4 *)(start->s + at) = (packed_v4){s, s, s, s};
+        fill(problem, shared, v, i, &p->rows[i], &rows[i], start);
     }
 }
 
 bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *p,
                         body_start *start) {
+    static const double no_rows[ROWS * DOFS] = {0.0};
     body_product *product = STN_ARENA(arena, 1, body_product);
     body_row *rows = STN_ARENA(arena, p->n + 1, body_row);
-    wide *u = STN_ARENA(arena, problem->tree_count + 1, wide);
     body *bodies = STN_ARENA(arena, problem->tree_count + 1, body);
+    double *shared = STN_ARENA(arena, problem->tree_count + 1, double);
     start->b = STN_ARENA(arena, 3 * (int64_t)p->size + 4, double); // all of it is written
     const double *v = problem->v_star;
     if (problem->free_impulse != NULL) {
@@ -270,41 +243,67 @@ bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, 
         stn_inverse_velocity(inverse, problem, none, free);
         v = free;
     }
-    if (product == NULL || rows == NULL || u == NULL || bodies == NULL || start->b == NULL) {
+    if (product == NULL || rows == NULL || bodies == NULL || shared == NULL || start->b == NULL) {
         return false;
     }
     start->sizes = start->b + p->size;
     start->s = start->sizes + p->size;
-    *product = (body_product){problem->tree_count, rows, u};
+    for (int32_t i = 0; i < p->n; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        for (int32_t k = 0; k < SIDES; k++) {
+            const int32_t t = c->J[k].tree;
+            rows[i].body[k] = t < 0 ? 0 : t;
+            rows[i].J[k] = t < 0 ? no_rows : rows_of_six(c, k, problem->trees[t].A.n, arena);
+            if (rows[i].J[k] == NULL) {
+                return false;
+            }
+        }
+    }
+    *product = (body_product){problem->tree_count, bodies, rows};
     p->bodies = product;
-    prepare_bodies(problem, v, bodies);
-    fill_rows(problem, bodies, p, rows, start);
+    prepare_bodies(problem, bodies, shared);
+    fill_rows(problem, shared, v, p, rows, start);
     return true;
 }
 
 STN_KERNEL void body_product_apply(const body_product *product, const packed *p, const double *x, double *g) {
-    wide *u = product->u;
-    memset(u, 0, (size_t)product->bodies * sizeof *u);
-    for (int32_t i = 0; i < p->n; i++) {
+    for (int32_t t = 0; t < product->count; t++) {
+        memset(product->bodies[t].u, 0, sizeof product->bodies[t].u);
+    }
+    for (int32_t i = 0; i < p->n; i++) { // u = J^T S x
         const body_row *row = &product->rows[i];
-        const double *own = x + p->rows[i].place, x0 = own[0], x1 = own[1], x2 = own[2];
+        const double *own = x + p->rows[i].place, x0 = row->S[0] * own[0], x1 = row->S[1] * own[1],
+                     x2 = row->S[2] * own[2];
         for (int32_t k = 0; k < SIDES; k++) {
-            const wide *X = row->X[k];
-            wide *sum = &u[row->body[k]];
-            sum->low += (X[0].low * x0 + X[1].low * x1) + X[2].low * x2;
-            sum->high += (X[0].high * x0 + X[1].high * x1) + X[2].high * x2;
+            const double *J = row->J[k];
+            double *u = product->bodies[row->body[k]].u;
+            *(loose_v4 *)u += (*(const loose_v4 *)J * x0 + *(const loose_v4 *)(J + DOFS) * x1) +
+                              *(const loose_v4 *)(J + 2 * DOFS) * x2;
+            *(loose_v2 *)(u + 4) += (*(const loose_v2 *)(J + 4) * x0 + *(const loose_v2 *)(J + DOFS + 4) * x1) +
+                                    *(const loose_v2 *)(J + 2 * DOFS + 4) * x2;
         }
     }
-    for (int32_t i = 0; i < p->n; i++) {
+    for (int32_t t = 0; t < product->count; t++) { // u = A^-1 u
+        body *own = &product->bodies[t];
+        six sum = {{0.0}, {0.0}};
+        for (int32_t d = 0; d < DOFS; d++) {
+            sum.low += *(const loose_v4 *)(own->inverse + d * DOFS) * own->u[d];
+            sum.high += *(const loose_v2 *)(own->inverse + d * DOFS + 4) * own->u[d];
+        }
+        *(loose_v4 *)own->u = sum.low;
+        *(loose_v2 *)(own->u + 4) = sum.high;
+    }
+    for (int32_t i = 0; i < p->n; i++) { // S J u
         const body_row *row = &product->rows[i];
         const int32_t at = p->rows[i].place;
-        const wide *a = &u[row->body[0]], *b = &u[row->body[1]];
-        packed_v4 part[ROWS];
+        const six a = read_six(DOFS, product->bodies[row->body[0]].u);
+        const six b = read_six(DOFS, product->bodies[row->body[1]].u);
+        six part[ROWS];
         for (int32_t r = 0; r < ROWS; r++) {
-            const wide *A = &row->X[0][r], *B = &row->X[1][r];
-            part[r] = (A->low * a->low + B->low * b->low) + (A->high * a->high + B->high * b->high);
+            const six A = read_six(DOFS, row->J[0] + r * DOFS), B = read_six(DOFS, row->J[1] + r * DOFS);
+            part[r] = (six){A.low * a.low + B.low * b.low, A.high * a.high + B.high * b.high};
         }
         *(packed_v4 *)(g + at) =
-            *(const packed_v4 *)(p->q + at) + row->d * *(const packed_v4 *)(x + at) + sums(part[0], part[1], part[2]);
+            *(const packed_v4 *)(p->q + at) + row->d * *(const packed_v4 *)(x + at) + row->S * sums(part);
     }
 }
