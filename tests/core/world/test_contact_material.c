@@ -17,17 +17,23 @@ static stn_world_options weightless(void) {
     return options;
 }
 
-/// Ball A at the origin, ball B behind a gap along +x.
-static stn_world *two_balls(stn_context *context, const stn_world_options *options, const stn_material surface[2],
-                            double gap) {
+/// Ball A at the origin, ball B somewhere.
+static stn_world *two_balls_at(stn_context *context, const stn_world_options *options, const stn_material surface[2],
+                               stn_vec3 place) {
     static const char *const names[2] = {"a", "b"};
     stn_world *world = scene_world(context, options);
     for (int32_t i = 0; i < 2; i++) {
         stn_geometry_spec ball = stn_geometry_spec_default(stn_shape_sphere(radius));
         ball.material = surface[i];
-        scene_body(world, names[i], 1.0, &ball, stn_vec3_make(i * (2.0 * radius + gap), 0.0, 0.0));
+        scene_body(world, names[i], 1.0, &ball, stn_vec3_scale(i, place));
     }
     return world;
+}
+
+/// Ball B behind a gap along +x.
+static stn_world *two_balls(stn_context *context, const stn_world_options *options, const stn_material surface[2],
+                            double gap) {
+    return two_balls_at(context, options, surface, stn_vec3_make(2.0 * radius + gap, 0.0, 0.0));
 }
 
 /// The one contact of the first step; NULL when there is none.
@@ -249,6 +255,38 @@ static void the_contact_acts_where_its_rule_says(void **state) {
     }
 }
 
+/// Whichever way rounding bends a normal off an axis, or off any other direction that bodies meet in.
+static void tangents_stay_when_a_normal_shakes(void **state) {
+    static const double shakes[][3] = {{1.0, 2.0, 3.0},   {2.0, 1.0, -3.0}, {-3.0, 1.0, 2.0},
+                                       {-1.0, -2.0, 1.0}, {0.0, 1.0, 0.0},  {0.0, 0.0, 0.0}};
+    static const double ways[][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0},  {0.0, 0.0, 1.0}, {1.0, 1.0, 0.0},
+                                     {0.0, 1.0, 1.0}, {-1.0, 0.0, 1.0}, {3.0, 4.0, 0.0}, {1.0, 1.0, 1.0}};
+    const stn_material surface[2] = {stn_material_unset(), stn_material_unset()};
+    const stn_world_options options = weightless();
+    for (int32_t i = 0; i < 2 * STN_COUNT(ways); i++) {
+        const double *way = ways[i / 2], sign = i % 2 == 0 ? 1.0 : -1.0;
+        const stn_vec3 n = stn_vec3_normalize_or(stn_vec3_make(way[0], way[1], way[2]), stn_vec3_zero());
+        stn_mat3 first = {{{0.0}}};
+        for (int32_t k = 0; k < STN_COUNT(shakes); k++) {
+            const stn_vec3 shake = stn_vec3_make(shakes[k][0], shakes[k][1], shakes[k][2]);
+            const stn_vec3 place = stn_vec3_mul_add(stn_vec3_scale(2.0 * radius * sign, n), 1e-9, shake);
+            stn_world *world = two_balls_at(*state, &options, surface, place);
+            const stn_constraint *c = first_contact(world);
+            assert_non_null(c);
+            first = k == 0 ? c->frame : first;
+            for (int32_t e = 0; e < 9; e++) {
+                double square = 0.0; // columns are orthonormal
+                for (int32_t r = 0; r < 3; r++) {
+                    square += c->frame.m[r][e / 3] * c->frame.m[r][e % 3];
+                }
+                assert_near(square, e / 3 == e % 3 ? 1.0 : 0.0, 1e-14);
+                assert_near(c->frame.m[e / 3][e % 3], first.m[e / 3][e % 3], 1e-7);
+            }
+            stn_world_destroy(world);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_parameter_reaches_the_problem_and_its_file),
@@ -257,6 +295,7 @@ int main(void) {
         cmocka_unit_test(overrides_state_the_contact_itself),
         cmocka_unit_test(any_number_of_surfaces_makes_the_same_pairs),
         cmocka_unit_test(the_contact_acts_where_its_rule_says),
+        cmocka_unit_test(tangents_stay_when_a_normal_shakes),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
 }
