@@ -6,6 +6,7 @@
 #include <stiction/plugin.h>
 #include <string.h>
 
+#include "base/finite.h"
 #include "problem/local_form.h"
 #include "problem/natural_map.h"
 #include "problem/regularize.h"
@@ -34,7 +35,7 @@ typedef struct certification {
 /// Squares of the maps. u, gamma: the constraint's own rows.
 static double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double gap = 0.0, speed;
-    if (!isnan(c->phi0) && problem_impact(p, c, &speed)) {
+    if (c->restitution > 0.0 && !isnan(c->phi0) && problem_impact(p, c, &speed)) {
         gap = -speed;
     } else if (!isnan(c->phi0)) {
         double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
@@ -308,15 +309,6 @@ static void certify_constraints(certification *s, double size) {
     s->out.complementarity = ratio(s->out.complementarity_J, 0.5 * size * size, 1e28);
 }
 
-static bool all_finite(const double *x, int32_t n) {
-    for (int32_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
                        const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
                        stn_certificate *out, stn_error *err) {
@@ -382,9 +374,10 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
     certify_constraints(&s, global ? certify_momentum(&s, work) : (double)NAN);
     const double always[] = {c->complementarity_J, law != NULL && law->adhesive ? 0.0 : c->cone, c->friction_work_J,
                              c->box};
-    c->finite = all_finite(gamma, problem->row_count) && all_finite(v_c, problem->row_count) &&
-                all_finite(always, STN_COUNT(always)) && !isinf(c->penetration_m) &&
-                (!global || (all_finite(v, problem->nv) && isfinite(c->momentum) && isfinite(c->complementarity)));
+    c->finite =
+        all_finite((size_t)problem->row_count, gamma) && all_finite((size_t)problem->row_count, v_c) &&
+        all_finite(STN_COUNT(always), always) && !isinf(c->penetration_m) &&
+        (!global || (all_finite((size_t)problem->nv, v) && isfinite(c->momentum) && isfinite(c->complementarity)));
     // beyond the basics, as far as it was asked for
     if (!light) {
         double ncp = 0.0, ccp = 0.0;

@@ -89,6 +89,15 @@ static void add_transposed_wrench(const stn_problem_tree *tree, const stn_jacobi
     }
 }
 
+enum { FREE_BODY = 6 };
+
+/// y += J^T g of three rows.
+static inline void add_three_transposed(int32_t n, const double *restrict J, const double g[3], double *restrict y) {
+    for (int32_t d = 0; d < n; d++) {
+        y[d] += J[d] * g[0] + J[n + d] * g[1] + J[2 * n + d] * g[2];
+    }
+}
+
 /// y += s J^T gamma of one block of `rows` rows.
 static inline void add_transposed_product(const stn_problem *problem, const stn_jacobian *J, int32_t rows, double s,
                                           const double *gamma, double *y) {
@@ -105,10 +114,11 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
         return;
     }
     if (J->node_count == 0 && rows == 3) { // contacts: three rows in one pass over y
-        const double *j0 = values, *j1 = values + n, *j2 = values + 2 * n;
-        double g0 = s * gamma[0], g1 = s * gamma[1], g2 = s * gamma[2];
-        for (int32_t d = 0; d < n; d++) {
-            y_tree[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+        const double g[3] = {s * gamma[0], s * gamma[1], s * gamma[2]};
+        if (n == FREE_BODY) { // a length that the compiler knows
+            add_three_transposed(FREE_BODY, values, g, y_tree);
+        } else {
+            add_three_transposed(n, values, g, y_tree);
         }
         return;
     }
@@ -147,8 +157,8 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
         jacobian_wrench_mul_add(tree, J, v_tree, v_c);
     } else if (J->wrench != NULL && rows == 3) {
         add_product_on_path(tree, J, v_tree, v_c);
-    } else if (J->node_count == 0 && rows == 3 && n == 6) { // free bodies: the length known to the compiler
-        add_three_products(6, 6, J->values, v_tree, v_c);
+    } else if (J->node_count == 0 && rows == 3 && n == FREE_BODY) { // a length that the compiler knows
+        add_three_products(FREE_BODY, FREE_BODY, J->values, v_tree, v_c);
     } else if (J->node_count == 0 && rows == 3) {
         add_three_products(n, n, J->values, v_tree, v_c);
     } else if (J->node_count == 0) {

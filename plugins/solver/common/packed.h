@@ -25,7 +25,7 @@ typedef double packed_v4 __attribute__((vector_size(32), aligned(16), may_alias)
 typedef struct packed_row {
     double mu;       // of the circular cone
     double omega;    // trace(W_ii)/rows, 1 where that is 0: the natural map's omega, without R and S as the core has it
-    double diagonal; // trace of the diagonal block, R and S in it
+    double diagonal; // trace of the diagonal block, R and S in it; with `bodies` as body_product.h has it
     double scale[2]; // S of the tangents
     const double *own;   // W_ii, its columns one after the other, each `width` long; NULL with `bodies`
     int32_t start, end;  // blocks of the row, the diagonal one not among them
@@ -57,8 +57,10 @@ typedef struct packed {
 /// Everything lives in `arena`; begins of vectors are aligned to 16 bytes. False: out of memory. Numbers that are not
 /// finite stay what they are: `speed` is then NaN or infinite.
 bool packed_build(const stn_delassus *delassus, stn_arena *arena, packed *out);
-/// The same without blocks, where body_product_fits: for products alone.
-bool packed_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *out);
+/// The same without blocks, where body_product_fits: for products alone, and scaled (packed_scale) by the numbers that
+/// body_product_build chooses, *s (size).
+bool packed_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *out,
+                         double **s);
 /// A zeroed padded vector with room for whole vectors at its end, NULL: out of memory.
 static inline double *packed_vector(const packed *p, stn_arena *arena) {
     return STN_ARENA_ZEROED(arena, p->size + 8, double);
@@ -70,7 +72,7 @@ static inline double packed_allowed(const packed *p, double tolerance) {
 }
 
 /// From gamma to x = gamma/s, s (size) > 0 and equal within a constraint: W, q, bounds and omega are those of x from
-/// now on, natural maps those of s g. `speed` stays.
+/// now on, natural maps those of s g. `speed` stays. In blocks.
 void packed_scale(packed *p, const double *s);
 
 /// The constraint whose padded vectors begin at `place`, which some do.

@@ -8,48 +8,47 @@
 #include "common/cone_lanes.h"
 #include "common/proximal.h"
 
-/// x from gamma, with the diagonal of H as the rows have it. `built`: H is, unless memory is out.
-static stn_status scale(bool built, int32_t constraints, stn_arena *arena, scaled_dual *out, stn_error *err) {
-    out->s = built ? packed_vector(&out->H, arena) : NULL;
-    if (out->s == NULL) {
+/// Lanes of neighbours, where `built` and scaled by out->s; else memory is out.
+static stn_status pair_up(bool built, int32_t constraints, stn_arena *arena, scaled_dual *out, stn_error *err) {
+    out->fours = built ? out->H.n / 4 : 0;
+    out->cones = STN_ARENA(arena, out->fours + 1, bool);
+    out->mu = STN_ARENA(arena, 12 * out->fours + 12, double);
+    if (!built || out->cones == NULL || out->mu == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "packed Delassus operator of %d constraints: out of memory", constraints);
     }
-    for (int32_t i = 0; i < out->H.n; i++) {
-        const packed_row *row = &out->H.rows[i];
-        for (int32_t r = row->place; r < row->place + row->width; r++) {
-            out->s[r] = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
-        }
-    }
-    packed_scale(&out->H, out->s);
-    out->fours = out->H.n / 4;
-    out->cones = STN_ARENA(arena, out->fours + 1, bool);
-    out->mu = STN_ARENA(arena, 4 * out->fours + 4, double);
-    out->omega = STN_ARENA(arena, 4 * out->fours + 4, double);
-    out->unit = STN_ARENA(arena, 4 * out->fours + 4, double);
-    if (out->cones == NULL || out->mu == NULL || out->omega == NULL || out->unit == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", constraints);
-    }
+    out->omega = out->mu + 4 * (size_t)out->fours;
+    out->unit = out->omega + 4 * (size_t)out->fours;
     for (int32_t k = 0; k < out->fours; k++) {
-        out->cones[k] = true;
-    }
-    for (int32_t i = 0; i < 4 * out->fours; i++) {
-        const packed_row *row = &out->H.rows[i];
-        out->cones[i / 4] &= row->cone;
-        out->mu[i] = row->mu;
-        out->omega[i] = row->omega;
-        out->unit[i] = 1.0 / out->s[row->place];
+        const packed_row *row = &out->H.rows[4 * k];
+        out->cones[k] = row[0].cone && row[1].cone && row[2].cone && row[3].cone;
+        for (int32_t i = 0; i < 4; i++) {
+            out->mu[4 * k + i] = row[i].mu;
+            out->omega[4 * k + i] = row[i].omega;
+            out->unit[4 * k + i] = 1.0 / out->s[row[i].place];
+        }
     }
     return STN_OK;
 }
 
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
-    return scale(packed_build(delassus, arena, &out->H), delassus->n, arena, out, err);
+    const bool built = packed_build(delassus, arena, &out->H);
+    out->s = built ? packed_vector(&out->H, arena) : NULL;
+    for (int32_t i = 0; out->s != NULL && i < out->H.n; i++) {
+        const packed_row *row = &out->H.rows[i];
+        for (int32_t r = row->place; r < row->place + row->width; r++) {
+            out->s[r] = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
+        }
+    }
+    if (out->s != NULL) {
+        packed_scale(&out->H, out->s);
+    }
+    return pair_up(out->s != NULL, delassus->n, arena, out, err);
 }
 
 stn_status scaled_dual_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena,
                                     scaled_dual *out, stn_error *err) {
-    const bool built = packed_build_bodies(problem, inverse, arena, &out->H);
-    return scale(built, problem->constraint_count, arena, out, err);
+    const bool built = packed_build_bodies(problem, inverse, arena, &out->H, &out->s);
+    return pair_up(built, problem->constraint_count, arena, out, err);
 }
 
 stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_control *control, scaled_dual *out,

@@ -4,7 +4,8 @@
 //     min over x in K of  f(x) = x^T H x/2 + q^T x,    gamma = s x,   H = s (W + R) s,   q = s (b - v_hat)
 //
 // s is one number s_i = (rows/trace(W_ii + R_ii))^(1/2) a constraint, which leaves cones as they are, so that the
-// diagonal blocks of H have the mean 1 whatever the masses. x and the gradient g = H x + q are in sqrt(J). Vectors are
+// diagonal blocks of H have the mean 1 whatever the masses; between single bodies smaller where many constraints share
+// a body (body_product.h). x and the gradient g = H x + q are in sqrt(J). Vectors are
 // padded, packed.h.
 #ifndef SOLVER_COMMON_SCALED_DUAL_H
 #define SOLVER_COMMON_SCALED_DUAL_H
