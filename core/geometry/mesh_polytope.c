@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stiction/kernel.h>
 #include <stiction/mesh_query.h>
 
 #include "geometry/mesh_object.h"
@@ -197,6 +198,27 @@ static int32_t scan(const stn_mesh *mesh, stn_vec3 d) {
     return best;
 }
 
+typedef double four_reals __attribute__((vector_size(32), aligned(16), may_alias));
+typedef int64_t four_ids __attribute__((vector_size(32)));
+
+/// The same of the vertices of a small hull, four at a time.
+STN_KERNEL static int32_t scan_columns(const four_reals *columns, int32_t fours, stn_vec3 d) {
+    four_reals reach = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    four_ids best = {0, 1, 2, 3}, here = best;
+    for (int32_t i = 0; i < fours; i++) {
+        four_reals along = columns[i] * d.x + columns[fours + i] * d.y + columns[2 * fours + i] * d.z;
+        four_ids further = along > reach;
+        reach = (four_reals)(((four_ids)along & further) | ((four_ids)reach & ~further));
+        best = (here & further) | (best & ~further);
+        here += 4;
+    }
+    int32_t first = 0;
+    for (int32_t k = 1; k < 4; k++) {
+        first = reach[k] > reach[first] || (reach[k] == reach[first] && best[k] < best[first]) ? k : first;
+    }
+    return (int32_t)best[first];
+}
+
 static int32_t cell_along(double ratio, int32_t side) {
     int32_t cell = (int32_t)(0.5 * (ratio + 1.0) * side);
     return cell < 0 ? 0 : cell < side ? cell : side - 1;
@@ -275,6 +297,9 @@ static int32_t search_plateau(const stn_mesh *mesh, int32_t summit, stn_vec3 d, 
 
 int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 d) {
     const stn_polytope *p = mesh->polytope;
+    if (p != NULL && p->columns != NULL) {
+        return scan_columns((const four_reals *)p->columns, (mesh->vertex_count + 3) / 4, d);
+    }
     double size = fabs(d.x) + fabs(d.y) + fabs(d.z), reach, second;
     if (p == NULL || p->start_side == 0 || !(size > 0.0) || !isfinite(size)) {
         return scan(mesh, d);
@@ -308,8 +333,8 @@ static void fill_starts(const stn_mesh *mesh, int32_t *starts) {
 typedef struct polytope_object {
     stn_polytope face;
     int32_t *integers;
-    double *planes;
-    size_t bytes; // of the object and both blocks
+    double *planes, *columns;
+    size_t bytes; // of the object and its blocks
 } polytope_object;
 
 static stn_status out_of_memory(stn_error *err) {
@@ -476,7 +501,7 @@ static double inward_bend(const stn_mesh *mesh, const stn_polytope *p) {
 }
 
 static int32_t start_side(int32_t vertex_count) {
-    enum { SCANNED = 24, SIDE_MAX = 16 }; // looking at fewer vertices is as quick as climbing
+    enum { SCANNED = 64, SIDE_MAX = 16 }; // looking at fewer vertices, four at a time, is as quick as climbing
     if (vertex_count <= SCANNED) {
         return 0;
     }
@@ -484,9 +509,17 @@ static int32_t start_side(int32_t vertex_count) {
     return side < 2 ? 2 : side < SIDE_MAX ? side : SIDE_MAX;
 }
 
+static void fill_columns(const stn_mesh *mesh, size_t padded, double *columns) {
+    for (size_t i = 0; i < 3 * padded; i++) {
+        const size_t vertex = i % padded < (size_t)mesh->vertex_count ? i % padded : 0;
+        columns[i] = mesh->vertices[3 * vertex + i / padded];
+    }
+}
+
 static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_error *err) {
     const stn_mesh *mesh = f->mesh;
     int32_t side = start_side(mesh->vertex_count);
+    const size_t padded = ((size_t)mesh->vertex_count + 3) / 4 * 4;
     size_t length = 2 * ((size_t)f->face_count + 1) + 3 * (size_t)f->corner_count + 4 * (size_t)f->edge_count +
                     2 * ((size_t)mesh->vertex_count + 1) + 6 * (size_t)mesh->triangle_count + 6 * (size_t)(side * side);
     polytope_object *object = stn_allocate(f->context, 1, sizeof *object);
@@ -495,12 +528,14 @@ static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_err
     }
     object->integers = stn_allocate(f->context, length, sizeof *object->integers);
     object->planes = stn_allocate(f->context, 4 * (size_t)f->face_count, sizeof *object->planes);
-    if (object->integers == NULL || object->planes == NULL) {
+    object->columns = side == 0 ? stn_allocate(f->context, 3 * padded, sizeof *object->columns) : NULL;
+    if (object->integers == NULL || object->planes == NULL || (side == 0 && object->columns == NULL)) {
         mesh_polytope_release(f->context, &object->face);
         return out_of_memory(err);
     }
-    object->bytes =
-        sizeof *object + length * sizeof *object->integers + 4 * (size_t)f->face_count * sizeof *object->planes;
+    object->bytes = sizeof *object + length * sizeof *object->integers +
+                    4 * (size_t)f->face_count * sizeof *object->planes +
+                    (side == 0 ? 3 * padded : 0) * sizeof *object->columns;
     int32_t *block = object->integers;
     stn_polytope *p = &object->face;
     fill_faces(f, p, &block, object->planes);
@@ -516,6 +551,10 @@ static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_err
     p->neighbour_start = start;
     p->neighbours = neighbours;
     fill_vertex_faces(f, p, &block);
+    if (side == 0) {
+        fill_columns(mesh, padded, object->columns);
+        p->columns = object->columns;
+    }
     p->slack = 2.0 * inward_bend(mesh, p) + 0x1p-49 * largest;
     p->start_side = side;
     stn_mesh view = {.vertex_count = mesh->vertex_count, .vertices = mesh->vertices, .polytope = p};
@@ -568,6 +607,7 @@ void mesh_polytope_release(stn_context *context, const stn_polytope *polytope) {
     if (object != NULL) {
         stn_release(context, object->integers);
         stn_release(context, object->planes);
+        stn_release(context, object->columns);
         stn_release(context, object);
     }
 }

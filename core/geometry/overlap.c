@@ -147,6 +147,9 @@ static bool nearest_face(stn_vec3 *w, int32_t *count, stn_vec3 *v) {
 /// To a point from what is nearest to it of a solid, or of its middle where that is not easily told; zero inside.
 static stn_vec3 from_solid(const solid *s, stn_vec3 point) {
     const stn_shape *shape = s->shape;
+    if (shape != NULL && shape->type == STN_SHAPE_SPHERE) {
+        return stn_vec3_sub(point, s->pose->position);
+    }
     if (shape == NULL || shape->mesh != NULL || shape->type == STN_SHAPE_ELLIPSOID) {
         return stn_vec3_sub(point, middle_of(s));
     }
@@ -155,7 +158,7 @@ static stn_vec3 from_solid(const solid *s, stn_vec3 point) {
     if (shape->type == STN_SHAPE_BOX) {
         h = shape->half_extents;
     } else {
-        h.z = shape->half_length; // 0 for a sphere
+        h.z = shape->half_length;
     }
     near = stn_vec3_make(p.x < -h.x  ? -h.x
                          : p.x > h.x ? h.x
@@ -177,10 +180,10 @@ static stn_vec3 from_solid(const solid *s, stn_vec3 point) {
 
 /// Most neighbours that are apart are so along the line to the middle of one from what is nearest to it of the other.
 static bool are_plainly_apart(const solid *a, const solid *b) {
-    stn_vec3 lines[2] = {from_solid(a, middle_of(b)), stn_vec3_neg(from_solid(b, middle_of(a)))};
     for (int32_t i = 0; i < 2; i++) {
-        double length2 = stn_vec3_dot(lines[i], lines[i]);
-        if (length2 > 0.0 && gap(a, b, stn_vec3_scale(1.0 / sqrt(length2), lines[i])) > 0.0) {
+        stn_vec3 line = i == 0 ? from_solid(a, middle_of(b)) : stn_vec3_neg(from_solid(b, middle_of(a)));
+        double length2 = stn_vec3_dot(line, line);
+        if (length2 > 0.0 && gap(a, b, stn_vec3_scale(1.0 / sqrt(length2), line)) > 0.0) {
             return true;
         }
     }
@@ -464,12 +467,16 @@ double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) 
     if (surface_a || surface_b) {
         return surface_a ? surface_overlap(b, a, claim, -1.0) : surface_overlap(a, b, claim, 1.0);
     }
-    double proved = fmax(claim->depth, 0.0) * (1.0 + 1e-6), depth;
+    double proved = (claim->depth > 0.0 ? claim->depth : 0.0) * (1.0 + 1e-6), depth;
     if (endless_a || endless_b) {
         proved += 1e-9 * size_of(endless_a ? b.shape : a.shape);
         depth = endless_a ? half_space_overlap(b, a) : half_space_overlap(a, b);
     } else {
-        solid s = {.shape = a.shape, .pose = a.pose}, t = {.shape = b.shape, .pose = b.pose};
+        solid s, t; // without corners, which triangles have
+        s.shape = a.shape;
+        s.pose = a.pose;
+        t.shape = b.shape;
+        t.pose = b.pose;
         double least = INFINITY, touching;
         for (int32_t i = 0; i < claim->count && least > proved; i++) {
             double here = -gap(&s, &t, claim->normal[i]);

@@ -421,12 +421,13 @@ static stn_status collide_some(collision *s, const stn_broadphase_pair *found, i
             c->bias = stn_vec3_sub(stn_mat3_apply(&frame->geometry_pose[c->geometry_b].rotation, b),
                                    stn_mat3_apply(&frame->geometry_pose[c->geometry_a].rotation, a));
         }
-        overlap_batch batch = {.count = size,
-                               .found = &found[begin],
-                               .pairs = pairs,
-                               .geometries = setup->model->geometries,
-                               .box = frame->collider_box,
-                               .grown = s->grown};
+        overlap_batch batch; // its depths are written when they are measured
+        batch.count = size;
+        batch.found = &found[begin];
+        batch.pairs = pairs;
+        batch.geometries = setup->model->geometries;
+        batch.box = frame->collider_box;
+        batch.grown = s->grown;
         stn_overlap_measure(set, &batch, first);
         // those that may act are kept; the faces of a patch stay together
         int32_t kept = first;

@@ -53,6 +53,8 @@ typedef struct stn_polytope {
     int32_t start_side;    // cells along an edge of the cube of directions that `starts` divides; 0: too few vertices
     const int32_t *starts; // (6 x start_side x start_side): a vertex far along the directions of a cell
     double slack; // vertices of one height along a unit direction, for climbing: rounding, and what bends inwards [m]
+    /// Of few vertices, else NULL: all x, then all y, then all z, each filled up with the first to a multiple of 4 [m].
+    const double *columns;
 } stn_polytope;
 
 /// Corners of a face's outline, at most.

@@ -175,8 +175,11 @@ void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double toleran
     stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]), sum = stn_vec3_zero();
     o.normal = p->normal;
     o.u = stn_vec3_mul_add(across, -stn_vec3_dot(across, p->normal), p->normal);
-    stn_mat3 frame = stn_contact_frame(p->normal);
-    o.u = stn_vec3_normalize_or(o.u, stn_mat3_column(&frame, 0));
+    o.u = stn_vec3_normalize_or(o.u, stn_vec3_zero());
+    if (stn_vec3_dot(o.u, o.u) == 0.0) {
+        stn_mat3 frame = stn_contact_frame(p->normal);
+        o.u = stn_mat3_column(&frame, 0);
+    }
     o.v = stn_vec3_cross(p->normal, o.u);
     o.centre = stn_vec3_scale(0.5, stn_vec3_add(p->corner[middle], p->corner[0]));
     o.sides = p->count;

@@ -25,9 +25,11 @@ stn_vec3 convex_support(const convex *c, stn_vec3 direction) {
         p = stn_vec3_make(s * e.x * u.x + t * d.x, s * e.y * u.y + t * d.y, s * e.z * u.z + t * d.z);
         break;
     }
-    case STN_SHAPE_CONVEX:
-        p = stn_shape_support(c->shape, d);
+    case STN_SHAPE_CONVEX: {
+        const double *v = c->shape->mesh->vertices + 3 * (size_t)stn_mesh_support(c->shape->mesh, d);
+        p = stn_vec3_make(v[0], v[1], v[2]);
         break;
+    }
     case STN_SHAPE_SURFACE: // d: along the corners
         return stn_mat3_column(&c->pose.rotation, d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2);
     default:
@@ -73,8 +75,8 @@ static void foot_on_line(const vertex *s, int32_t i, int32_t j, foot *f) {
     }
 }
 
-/// Inside the triangle when the origin's foot lies within all three edges, else on the nearest edge.
-static void foot_on_triangle(const vertex *s, int32_t i, int32_t j, int32_t k, foot *f) {
+/// False when the origin's foot does not lie within all three edges: nothing is written then.
+static bool foot_in_triangle(const vertex *s, int32_t i, int32_t j, int32_t k, foot *f) {
     stn_vec3 a = s[i].w, ab = stn_vec3_sub(s[j].w, a), ac = stn_vec3_sub(s[k].w, a), n = stn_vec3_cross(ab, ac);
     double area2 = stn_vec3_dot(n, n);
     double wj = -stn_vec3_dot(stn_vec3_cross(a, ac), n), wk = -stn_vec3_dot(stn_vec3_cross(ab, a), n);
@@ -82,17 +84,9 @@ static void foot_on_triangle(const vertex *s, int32_t i, int32_t j, int32_t k, f
         double tj = wj / area2, tk = wk / area2;
         *f = (foot){.count = 3, .corner = {i, j, k}, .weight = {1.0 - tj - tk, tj, tk}};
         set_foot(f, stn_vec3_scale(stn_vec3_dot(a, n) / area2, n)); // along n: free of cancellation
-        return;
+        return true;
     }
-    const int32_t edge[3][2] = {{i, j}, {j, k}, {k, i}};
-    foot other;
-    f->length2 = INFINITY;
-    for (int32_t e = 0; e < 3; e++) {
-        foot_on_line(s, edge[e][0], edge[e][1], &other);
-        if (other.length2 < f->length2) {
-            *f = other;
-        }
-    }
+    return false;
 }
 
 /// True when the tetrahedron holds the origin. Of a nearly flat one that cannot be told by its volumes: ask only while
@@ -110,22 +104,40 @@ static bool holds_origin(const vertex *s) {
     return true;
 }
 
+/// The nearest of the faces and edges that the last corner has brought: those without it have been looked at before,
+/// and what was nearest of them is further than any that counts now.
 static void find_foot(const vertex *s, int32_t count, foot *f) {
-    static const int32_t face[4][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
     if (count < 3) {
         foot_on_line(s, 0, count - 1, f);
         return;
     }
-    if (count == 3) {
-        foot_on_triangle(s, 0, 1, 2, f);
-        return;
-    }
+    const int32_t last = count - 1;
+    bool side[3] = {true, true, true}; // the edge from corner i to the last one may be nearest
     foot other;
     f->length2 = INFINITY;
-    for (int32_t k = 0; k < 4; k++) {
-        foot_on_triangle(s, face[k][0], face[k][1], face[k][2], &other);
-        if (other.length2 < f->length2) {
-            *f = other;
+    if (count == 3) {
+        if (foot_in_triangle(s, 0, 1, 2, f)) {
+            return;
+        }
+    } else {
+        static const int32_t face[3][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}}; // two corners, and the one beside them
+        bool within[3];
+        for (int32_t k = 0; k < 3; k++) {
+            within[face[k][2]] = foot_in_triangle(s, face[k][0], face[k][1], last, &other);
+            if (within[face[k][2]] && other.length2 < f->length2) {
+                *f = other;
+            }
+        }
+        for (int32_t i = 0; i < 3; i++) { // of two triangles, each of which has its foot inside
+            side[i] = !within[(i + 1) % 3] || !within[(i + 2) % 3];
+        }
+    }
+    for (int32_t i = 0; i < last; i++) {
+        if (side[i]) {
+            foot_on_line(s, i, last, &other);
+            if (other.length2 < f->length2) {
+                *f = other;
+            }
         }
     }
 }
@@ -174,7 +186,8 @@ bool convex_apart_or_around(const convex *a, const convex *b, double margin, sep
         vertex *fresh = &s[f.count];
         *fresh = difference_support(a, b, stn_vec3_neg(f.v));
         double bound = stn_vec3_dot(f.v, fresh->w); // |v| times the distance is at least this
-        *least = fmax(*least, bound / sqrt(f.length2));
+        double lower = bound / sqrt(f.length2);
+        *least = lower > *least ? lower : *least;
         if (*least > margin || f.length2 - bound <= 1e-15 * f.length2 || contains(s, f.count, fresh->w)) {
             break;
         }
@@ -220,10 +233,14 @@ separation convex_best(const convex *a, const convex *b, const separation *found
     return other_along > along ? other : *found;
 }
 
-/// The shape less a ball of its smallest radius of curvature.
-static stn_shape core_of(const convex *c) {
-    stn_shape core = *c->shape;
-    core.radius -= smallest_radius(c);
+/// An ellipsoid less a ball of its smallest radius of curvature, made in `shape` and `core`; of others the body itself.
+static const convex *core_of(const convex *c, stn_shape *shape, convex *core) {
+    if (!is_ellipsoid(c)) {
+        return c;
+    }
+    *shape = *c->shape;
+    shape->radius -= smallest_radius(c);
+    *core = (convex){shape, c->pose};
     return core;
 }
 
@@ -231,11 +248,13 @@ static stn_shape core_of(const convex *c) {
 /// found has the normal of the whole bodies.
 separation convex_separation(const convex *a, const convex *b, double margin) {
     separation found;
-    stn_shape shape_a = core_of(a), shape_b = core_of(b);
-    convex core_a = {&shape_a, a->pose}, core_b = {&shape_b, b->pose};
+    stn_shape shape_a, shape_b;
+    convex made_a, made_b;
+    const convex *core_a = core_of(a, &shape_a, &made_a), *core_b = core_of(b, &shape_b, &made_b);
     double ball = smallest_radius(a) + smallest_radius(b), least = 0.0, size = pair_size(a->shape, b->shape);
-    simplex around = {0};
-    if (!convex_apart_or_around(&core_a, &core_b, margin + ball, &found, &least, &around)) {
+    simplex around;
+    around.count = 0;
+    if (!convex_apart_or_around(core_a, core_b, margin + ball, &found, &least, &around)) {
         return convex_penetration(a, b, is_round(a) || is_round(b) ? NULL : &around);
     }
     found.phi -= ball;

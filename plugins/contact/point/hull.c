@@ -34,10 +34,15 @@ static double along_face(const stn_polytope *p, int32_t face, stn_vec3 d) {
 enum { LEVEL_MAX = 16 };
 typedef struct corner_list {
     int32_t count, corners[LEVEL_MAX];
+    uint64_t bits; // corner % 64 of each
 } corner_list;
 
+static inline uint64_t bit_of(int32_t id) {
+    return (uint64_t)1 << (id & 63);
+}
+
 static bool has_corner(const corner_list *list, int32_t corner) {
-    for (int32_t i = 0; i < list->count; i++) {
+    for (int32_t i = 0; i < list->count && (list->bits & bit_of(corner)) != 0; i++) {
         if (list->corners[i] == corner) {
             return true;
         }
@@ -45,12 +50,13 @@ static bool has_corner(const corner_list *list, int32_t corner) {
     return false;
 }
 
-static void level_corners(const stn_shape *hull, stn_vec3 d, double slope, corner_list *list) {
+static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, double slope, corner_list *list) {
     const stn_mesh *mesh = hull->mesh;
     const stn_polytope *p = mesh->polytope;
     double level = 1e-8 * shape_size(hull);
     list->count = 1;
-    list->corners[0] = stn_mesh_support(mesh, d);
+    list->corners[0] = furthest;
+    list->bits = bit_of(furthest);
     for (int32_t k = 0; k < list->count; k++) {
         int32_t from = list->corners[k];
         const double *v = mesh->vertices + 3 * (size_t)from;
@@ -61,16 +67,18 @@ static void level_corners(const stn_shape *hull, stn_vec3 d, double slope, corne
             if ((rise <= 0.0 || rise * rise <= slope * slope * stn_vec3_dot(edge, edge)) &&
                 !has_corner(list, p->neighbours[i])) {
                 list->corners[list->count++] = p->neighbours[i];
+                list->bits |= bit_of(p->neighbours[i]);
             }
         }
     }
 }
 
-void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
+int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
     const stn_polytope *p = hull->mesh->polytope;
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
+    const int32_t furthest = stn_mesh_support(hull->mesh, d);
     corner_list level;
-    level_corners(hull, d, 0.0, &level);
+    level_corners(hull, d, furthest, 0.0, &level);
     int32_t face = -1;
     double most = -INFINITY;
     for (int32_t k = 0; k < level.count; k++) { // of those at the corners the one that looks most along d
@@ -87,6 +95,7 @@ void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, 
     if (face >= 0) {
         face_polygon(hull, pose, face, out);
     }
+    return furthest;
 }
 
 enum { BESIDE_MAX = 8 };
@@ -110,10 +119,15 @@ static void add_face(face_list *list, int32_t face) {
 /// Both faces of the face's edges that lie level, unless one of these does itself.
 static void add_across_edges(const stn_polytope *p, int32_t face, stn_vec3 d, const corner_list *level,
                              face_list *list) {
-    for (int32_t i = p->face_start[face]; i < p->face_start[face + 1]; i++) {
+    const int32_t first = p->face_start[face], end = p->face_start[face + 1];
+    bool here = has_corner(level, p->face_vertices[first]), next;
+    for (int32_t i = first; i < end; i++, here = next) {
+        next = has_corner(level, p->face_vertices[i + 1 < end ? i + 1 : first]);
+        if (!here || !next) {
+            continue;
+        }
         const int32_t *edge = p->edges + 4 * (size_t)p->face_edges[i];
-        if (has_corner(level, edge[0]) && has_corner(level, edge[1]) &&
-            !(fmax(along_face(p, edge[2], d), along_face(p, edge[3], d)) > COS_BESIDE)) {
+        if (!(along_face(p, edge[2], d) > COS_BESIDE) && !(along_face(p, edge[3], d) > COS_BESIDE)) {
             for (int32_t side = 2; side < 4; side++) {
                 if (along_face(p, edge[side], d) > COS_STEEPEST) {
                     add_face(list, edge[side]);
@@ -123,21 +137,28 @@ static void add_across_edges(const stn_polytope *p, int32_t face, stn_vec3 d, co
     }
 }
 
-/// The given face of a hull and those beside it that carry with it. A hull that leans on the ridge between two faces
+/// The given face of a hull (hull_face) and those beside it that carry with it. A hull that leans on the ridge between two faces
 /// rocks from one to the other by angles that are not seen, and two edges that cross at a small angle lie on one face
 /// of each other on this side of the crossing, on the next one on that side.
-static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, const polygon *face) {
+static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, int32_t furthest,
+                              const polygon *face) {
     const stn_polytope *p = hull->mesh->polytope;
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     face_list list = {1, {(int32_t)(face->face_code - code_face)}};
     corner_list level;
-    level_corners(hull, d, SLOPE_BESIDE, &level);
+    level_corners(hull, d, furthest, SLOPE_BESIDE, &level);
+    const uint64_t once = p->face_count <= 64 ? ~(uint64_t)0 : 0; // faces by their bits, where each has one of its own
+    uint64_t seen = 0;
     for (int32_t k = 0; k < level.count; k++) {
         for (int32_t i = p->vertex_face_start[level.corners[k]]; i < p->vertex_face_start[level.corners[k] + 1]; i++) {
             int32_t other = p->vertex_faces[i];
+            if ((seen & once & bit_of(other)) != 0) {
+                continue;
+            }
+            seen |= bit_of(other);
             if (along_face(p, other, d) > COS_BESIDE) {
                 add_face(&list, other);
-            } else if (level.count > 1) {
+            } else if (k + 1 < level.count) { // one with an earlier level corner has been looked at there
                 add_across_edges(p, other, d, &level, &list);
             }
         }
@@ -180,7 +201,8 @@ void sphere_hull(posed a, posed b, double margin, manifold *out) {
 void hull_half_space(posed a, posed b, double margin, manifold *out) {
     stn_vec3 m = stn_mat3_column(&b.pose->rotation, 2), normal = stn_vec3_neg(m);
     stn_vec3 down = stn_mat3_apply_transposed(&a.pose->rotation, normal);
-    const double *v = a.shape->mesh->vertices + 3 * (size_t)stn_mesh_support(a.shape->mesh, down);
+    const int32_t furthest = stn_mesh_support(a.shape->mesh, down);
+    const double *v = a.shape->mesh->vertices + 3 * (size_t)furthest;
     stn_vec3 lowest = stn_pose_apply(a.pose, stn_vec3_make(v[0], v[1], v[2]));
     double phi = stn_vec3_dot(m, stn_vec3_sub(lowest, b.pose->position));
     if (phi > margin) {
@@ -189,7 +211,7 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
     polygon face;
     double depth = INFINITY;
     hull_face(a.shape, a.pose, normal, &face);
-    face_list list = face.count == 0 ? (face_list){0} : faces_beside(a.shape, a.pose, normal, &face);
+    face_list list = face.count == 0 ? (face_list){0} : faces_beside(a.shape, a.pose, normal, furthest, &face);
     for (int32_t i = 0; i < list.count; i++) {
         face_polygon(a.shape, a.pose, list.faces[i], &face);
         for (int32_t k = 0; k < face.count; k++) {
@@ -226,12 +248,19 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
     bool hulls = f.a.kind == PIECE_POLYGON;
     if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls)) {
-        face_list on_a = {.count = 1}, on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), &f.b.line);
+        face_list on_a = {.count = 1}, on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), f.b.corner,
+                                                           &f.b.line);
         if (hulls) {
-            on_a = faces_beside(a.shape, &first.pose, s.normal, &f.a.line);
+            on_a = faces_beside(a.shape, &first.pose, s.normal, f.a.corner, &f.a.line);
         }
-        facing more = {.size = f.size, .a = f.a, .b = f.b};
-        for (int32_t i = 0; i < on_a.count; i++) {
+        facing more; // its faces are written before they are read; of a box A's is always the same
+        more.size = f.size;
+        more.a.kind = f.a.kind;
+        more.b.kind = f.b.kind;
+        if (!hulls) {
+            more.a.face = f.a.face;
+        }
+        for (int32_t i = 0; i < on_a.count && (on_a.count > 1 || on_b.count > 1); i++) {
             if (hulls) {
                 face_polygon(a.shape, &first.pose, on_a.faces[i], &more.a.line);
             }

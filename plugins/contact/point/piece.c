@@ -10,7 +10,7 @@ void piece_towards(const convex *c, stn_vec3 direction, piece *out) {
     }
     if (c->shape->type == STN_SHAPE_CONVEX) {
         out->kind = PIECE_POLYGON;
-        hull_face(c->shape, &c->pose, direction, &out->line);
+        out->corner = hull_face(c->shape, &c->pose, direction, &out->line);
         return;
     }
     double along = stn_vec3_dot(direction, stn_mat3_column(&c->pose.rotation, 2));
