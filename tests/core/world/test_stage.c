@@ -204,6 +204,38 @@ static void commit_makes_the_frame_the_state(void **state) {
     end(&s);
 }
 
+/// The least component of a normal chooses its tangents: a quarter turn here. Impulses of the step before stay what
+/// they are in the world.
+static void warm_starts_turn_with_the_tangents(void **state) {
+    stage s;
+    stn_error err;
+    double gamma[3] = {0.1, -0.3, 0.4};
+    begin(&s, *state);
+    assert_int_equal(assemble(&s, &err), STN_OK);
+    stn_problem *p = &s.frame.problem;
+    const stn_vec3 before = stn_mat3_apply(&p->constraints[0].frame, stn_vec3_make(gamma[0], gamma[1], gamma[2]));
+    s.frame.solution = (stn_solution){.v = s.v_next, .gamma = gamma};
+    assert_int_equal(stn_step_commit(&s.setup, &s.state, &s.frame, &s.services, &err), STN_OK);
+    for (int32_t again = 0; again < 2; again++) {
+        const stn_mat3 frame = p->constraints[0].frame;
+        s.contacts[0].normal = stn_vec3_make(again == 0 ? 1e-12 : 0.0, again == 0 ? 0.0 : 1e-12, 1.0);
+        p->constraint_count = p->row_count = 0;
+        assert_int_equal(assemble(&s, &err), STN_OK);
+        assert_true(again == 1 || fabs(stn_vec3_dot(stn_mat3_column(&frame, 0),
+                                                    stn_mat3_column(&p->constraints[0].frame, 0))) < 1e-9);
+        const stn_vec3 guess = {p->gamma_guess[0], p->gamma_guess[1], p->gamma_guess[2]};
+        const stn_vec3 after = stn_mat3_apply(&p->constraints[0].frame, guess);
+        assert_true(stn_vec3_norm(stn_vec3_sub(after, before)) < 1e-11);
+        stn_cache_rescale(&s.state, 2.0); // of a step of another length
+        p->constraint_count = p->row_count = 0;
+        assert_int_equal(assemble(&s, &err), STN_OK);
+        const stn_vec3 twice = {p->gamma_guess[0], p->gamma_guess[1], p->gamma_guess[2]};
+        assert_true(stn_vec3_norm(stn_vec3_sub(twice, stn_vec3_scale(2.0, guess))) < 1e-15);
+        stn_cache_rescale(&s.state, 0.5);
+    }
+    end(&s);
+}
+
 static int set_up(void **state) {
     return stn_context_create(NULL, (stn_context **)state, NULL) == STN_OK ? 0 : -1;
 }
@@ -219,6 +251,7 @@ int main(void) {
         cmocka_unit_test(assembly_makes_a_row_of_a_contact),
         cmocka_unit_test(equal_ids_fail_and_nothing_is_assembled),
         cmocka_unit_test(commit_makes_the_frame_the_state),
+        cmocka_unit_test(warm_starts_turn_with_the_tangents),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
