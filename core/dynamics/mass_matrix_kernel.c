@@ -120,14 +120,13 @@ ALWAYS void fill_block(int32_t count, const mass_block *block, const stn_spatial
     }
 }
 
-/// Nothing couples dofs of different branches.
-static void clear(size_t count, double *M) {
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        store4(M + i, (part4){0.0});
-    }
-    for (; i < count; i++) {
-        M[i] = 0.0;
+/// Nothing couples the dofs of a block with those behind its end.
+static void clear_block(const mass_block *block, size_t n, double *M) {
+    const size_t row = (size_t)block->row, count = (size_t)block->count, end = (size_t)block->end;
+    for (size_t r = row; r < row + count; r++) {
+        for (size_t c = end; c < n; c++) {
+            M[r * n + c] = M[c * n + r] = 0.0;
+        }
     }
 }
 
@@ -158,15 +157,9 @@ void KERNEL_NAME(mass_matrix)(const kinematics_object *k, int32_t tree, double *
     double *rows = force_rows_of(k, tree, &stride);
     rows = t->body_count == 1 ? own : rows;
     store_forces(k, t, rows, stride);
-    bool branches = false;
-    for (int32_t b = k->block_start[tree]; b < k->block_start[tree + 1] && !branches; b++) {
-        branches = (size_t)k->blocks[b].end < n;
-    }
-    if (branches) {
-        clear(n * n, M);
-    }
     for (int32_t b = k->block_start[tree + 1] - 1; b >= k->block_start[tree]; b--) { // last written first read
         const mass_block *block = &k->blocks[b];
+        clear_block(block, n, M);
         switch (block->count) {
         case 1:
             fill_block(1, block, S, rows, stride, n, M);

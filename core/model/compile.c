@@ -68,10 +68,9 @@ static stn_status list_acting_joints(compiler *c, stn_error *err) {
 /// Fills c->object; the builder stays as it is.
 static stn_status compile(compiler *c, stn_error *err) {
     static stn_status (*const stages[])(compiler *, stn_error *) = {
-        check_names,       find_topology,         check_mimics,     compile_bodies,
-        compile_nodes,     compile_node_surfaces, compile_start,    compile_attachments,
-        compile_keyframes, compile_surfaces,      index_velocities, list_acting_joints,
-        compile_constraints,
+        check_names,           find_topology,      check_mimics,        compile_bodies,    compile_nodes,
+        compile_node_surfaces, compile_start,      compile_attachments, compile_keyframes, compile_surfaces,
+        index_velocities,      list_acting_joints, compile_constraints,
     };
     c->object->face.context = c->builder->context;
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {

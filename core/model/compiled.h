@@ -63,10 +63,10 @@ typedef struct model_object {
     pair_overrides overrides;
     int32_t articulated_count; // trees; clouds come after them
     int32_t acting_count;      // joints that may do more than carry their bodies
-    const int32_t *acting;     // (acting_count) ascending: those of one velocity, which may have limits, and others with
-                               // spring, damper, dry friction, coupler, rotor or velocity limit
-    int32_t node_q;            // where the coordinates of the nodes begin
-    bool has_frames;           // some nodes are
+    const int32_t *acting; // (acting_count) ascending: those of one velocity, which may have limits, and others with
+                           // spring, damper, dry friction, coupler, rotor or velocity limit
+    int32_t node_q;        // where the coordinates of the nodes begin
+    bool has_frames;       // some nodes are
 } model_object;
 
 static inline const model_object *model_object_of(const stn_model *model) {

@@ -206,7 +206,8 @@ static void ball_joint_turns_by_the_exponential_map(void **state) {
         double q[4], half[4], next[4], v[3], back[3];
         random_coordinates(&r, STN_JOINT_BALL, q);
         stn_vec3 axis = random_unit(&r);
-        double angle = k < 5 ? (const double[]){1e-9, 3.1415, 0.01, 0.1999999, 0.2000001}[k] : random_between(&r, 0.0, STN_PI);
+        double angle =
+            k < 5 ? (const double[]){1e-9, 3.1415, 0.01, 0.1999999, 0.2000001}[k] : random_between(&r, 0.0, STN_PI);
         v[0] = angle * axis.x, v[1] = angle * axis.y, v[2] = angle * axis.z;
         stn_integrate_q(model, q, v, 1.0, next);
         // R(next) = R(origin) exp(angle axis) R(q): the axis is one of the joint frame, fixed while it turns
