@@ -201,22 +201,46 @@ static int32_t scan(const stn_mesh *mesh, stn_vec3 d) {
 typedef double four_reals __attribute__((vector_size(32), aligned(16), may_alias));
 typedef int64_t four_ids __attribute__((vector_size(32)));
 
-/// The same of the vertices of a small hull, four at a time.
+/// Vertices, one in each lane, and how far they reach.
+typedef struct four_best {
+    four_reals reach;
+    four_ids id;
+} four_best;
+
+STN_KERNEL_INLINE void take_better(four_best *best, four_reals reach, four_ids id, four_ids better) {
+    best->reach = (four_reals)(((four_ids)reach & better) | ((four_ids)best->reach & ~better));
+    best->id = (id & better) | (best->id & ~better);
+}
+
+/// Of two that reach as far the first.
+STN_KERNEL_INLINE void take_further(four_best *best, four_reals reach, four_ids id) {
+    take_better(best, reach, id, (reach > best->reach) | ((reach == best->reach) & (id < best->id)));
+}
+
+/// The same of the vertices of a small hull, four at a time, in two chains that do not wait for each other.
 STN_KERNEL static int32_t scan_columns(const four_reals *columns, int32_t fours, stn_vec3 d) {
-    four_reals reach = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
-    four_ids best = {0, 1, 2, 3}, here = best;
-    for (int32_t i = 0; i < fours; i++) {
+    const four_reals none = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    four_best best[2] = {{none, {0, 1, 2, 3}}, {none, {0, 1, 2, 3}}};
+    four_ids here = {0, 1, 2, 3};
+    for (int32_t i = 0; i + 1 < fours; i += 2) {
         four_reals along = columns[i] * d.x + columns[fours + i] * d.y + columns[2 * fours + i] * d.z;
-        four_ids further = along > reach;
-        reach = (four_reals)(((four_ids)along & further) | ((four_ids)reach & ~further));
-        best = (here & further) | (best & ~further);
-        here += 4;
+        four_reals next = columns[i + 1] * d.x + columns[fours + i + 1] * d.y + columns[2 * fours + i + 1] * d.z;
+        take_better(&best[0], along, here, along > best[0].reach);
+        take_better(&best[1], next, here + 4, next > best[1].reach);
+        here += 8;
     }
-    int32_t first = 0;
-    for (int32_t k = 1; k < 4; k++) {
-        first = reach[k] > reach[first] || (reach[k] == reach[first] && best[k] < best[first]) ? k : first;
+    if (fours % 2 != 0) {
+        four_reals along = columns[fours - 1] * d.x + columns[2 * fours - 1] * d.y + columns[3 * fours - 1] * d.z;
+        take_better(&best[0], along, here, along > best[0].reach);
     }
-    return (int32_t)best[first];
+    take_further(&best[0], best[1].reach, best[1].id);
+    four_best other = best[0];
+    take_further(&best[0], __builtin_shuffle(other.reach, (four_ids){2, 3, 0, 1}),
+                 __builtin_shuffle(other.id, (four_ids){2, 3, 0, 1}));
+    other = best[0];
+    take_further(&best[0], __builtin_shuffle(other.reach, (four_ids){1, 0, 3, 2}),
+                 __builtin_shuffle(other.id, (four_ids){1, 0, 3, 2}));
+    return (int32_t)best[0].id[0];
 }
 
 static int32_t cell_along(double ratio, int32_t side) {

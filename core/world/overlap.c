@@ -7,10 +7,11 @@
 #include "geometry/overlap.h"
 #include "world/world.h"
 
-/// Position of a contact's pair among `count` pairs in ascending order, looked for from `near` on; -1: not there.
+/// Position of a contact's pair among `count` pairs in ascending order; -1: not there. Contacts come in nearly the order
+/// of the pairs: looked for from `near` on in steps that double, until one goes too far.
 static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t near, const stn_contact *c) {
-    int32_t low = 0, high = count - 1;
-    for (int32_t at = near; low <= high; at = low + (high - low) / 2) {
+    int32_t low = 0, high = count - 1, step = 1;
+    for (int32_t at = near; low <= high;) {
         int32_t a = pairs[at].geometry_a, b = pairs[at].geometry_b;
         int32_t order =
             a != c->geometry_a ? (a > c->geometry_a) - (a < c->geometry_a) : (b > c->geometry_b) - (b < c->geometry_b);
@@ -19,6 +20,9 @@ static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t n
         }
         low = order < 0 ? at + 1 : low;
         high = order > 0 ? at - 1 : high;
+        step = order < 0 ? step : count;
+        at = step <= high - at ? at + step : low + (high - low) / 2;
+        step = step < count ? 2 * step : count;
     }
     return -1;
 }

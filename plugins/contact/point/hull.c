@@ -137,9 +137,9 @@ static void add_across_edges(const stn_polytope *p, int32_t face, stn_vec3 d, co
     }
 }
 
-/// The given face of a hull (hull_face) and those beside it that carry with it. A hull that leans on the ridge between two faces
-/// rocks from one to the other by angles that are not seen, and two edges that cross at a small angle lie on one face
-/// of each other on this side of the crossing, on the next one on that side.
+/// The given face of a hull (hull_face) and those beside it that carry with it. A hull that leans on the ridge between
+/// two faces rocks from one to the other by angles that are not seen, and two edges that cross at a small angle lie on
+/// one face of each other on this side of the crossing, on the next one on that side.
 static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, int32_t furthest,
                               const polygon *face) {
     const stn_polytope *p = hull->mesh->polytope;
@@ -148,7 +148,14 @@ static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_v
     corner_list level;
     level_corners(hull, d, furthest, SLOPE_BESIDE, &level);
     const uint64_t once = p->face_count <= 64 ? ~(uint64_t)0 : 0; // faces by their bits, where each has one of its own
-    uint64_t seen = 0;
+    uint64_t seen = 0, later[LEVEL_MAX], after = 0; // later: bits of the faces at the corners behind
+    for (int32_t k = level.count - 1; k >= 0; k--) {
+        later[k] = after;
+        for (int32_t i = p->vertex_face_start[level.corners[k]];
+             k > 0 && i < p->vertex_face_start[level.corners[k] + 1]; i++) {
+            after |= bit_of(p->vertex_faces[i]);
+        }
+    }
     for (int32_t k = 0; k < level.count; k++) {
         for (int32_t i = p->vertex_face_start[level.corners[k]]; i < p->vertex_face_start[level.corners[k] + 1]; i++) {
             int32_t other = p->vertex_faces[i];
@@ -158,7 +165,7 @@ static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_v
             seen |= bit_of(other);
             if (along_face(p, other, d) > COS_BESIDE) {
                 add_face(&list, other);
-            } else if (k + 1 < level.count) { // one with an earlier level corner has been looked at there
+            } else if ((later[k] & bit_of(other)) != 0) { // with an earlier level corner it has been looked at there
                 add_across_edges(p, other, d, &level, &list);
             }
         }
