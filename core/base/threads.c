@@ -34,9 +34,9 @@ struct stn_threads {
     worker *workers; // (count), [0] is the caller
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
-    double woken;                  // when sleepers were called last [us]
-    bool alone;                    // the caller works alone
-    double alone_until;            // [us]
+    double woken;       // when sleepers were called last [us]
+    bool alone;         // the caller works alone
+    double alone_until; // [us]
     // the job; read by those who have taken an index of it, which is not over before they are
     void (*run)(void *user, int32_t index, int32_t worker);
     void *user;

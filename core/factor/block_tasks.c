@@ -27,9 +27,9 @@ typedef enum task_kind { TASK_RANGE, TASK_CHAIN, TASK_UPDATE, TASK_SQUARE, TASK_
 
 typedef struct task {
     task_kind kind;
-    int32_t home;                     // the worker that takes it unless it is late
-    int32_t node;                     // of the top
-    int32_t stage;                    // of square and rows
+    int32_t home;       // the worker that takes it unless it is late
+    int32_t node;       // of the top
+    int32_t stage;      // of square and rows
     int32_t begin, end; // range: supernodes; chain: of `top`; update: block columns by place; others: panel rows
     int32_t first_column, column_end; // of the stage
     // update: of `pulls`; the columns, number of `columns_left`, how often they are updated before, the task before
@@ -63,21 +63,21 @@ typedef struct block_tasks {
     bool worth;
     int32_t workers;
     int32_t range_count, top_count, task_count;
-    int32_t *range_start;            // (2 x range_count) first supernode and end of each
-    int32_t *home;                   // (supernode_count)
-    atomic_bool *taken;              // (task_count) by somebody
-    atomic_bool *taken_back;         // (range_count) in backward substitution
-    atomic_int *range_left;          // (range_count) 0: it is factored
-    atomic_int next;                 // of the top in substitution
-    int32_t *top;                    // (top_count) supernodes, ascending
+    int32_t *range_start;    // (2 x range_count) first supernode and end of each
+    int32_t *home;           // (supernode_count)
+    atomic_bool *taken;      // (task_count) by somebody
+    atomic_bool *taken_back; // (range_count) in backward substitution
+    atomic_int *range_left;  // (range_count) 0: it is factored
+    atomic_int next;         // of the top in substitution
+    int32_t *top;            // (top_count) supernodes, ascending
     int32_t begun_count;
     int32_t *begun; // (begun_count) the top, and roots of ranges: those that have progress
     bool *is_top;   // (supernode_count)
     task *tasks;
-    progress *nodes;       // (supernode_count), used of the top and of roots of the tree
-    int32_t *pull_start;   // (supernode_count + 1)
-    pull *pulls;           // by supernode of the top that is subtracted from, ascending
-    double *pulled;        // (block_count) multiplications of what is subtracted from a block column, by place
+    progress *nodes;     // (supernode_count), used of the top and of roots of the tree
+    int32_t *pull_start; // (supernode_count + 1)
+    pull *pulls;         // by supernode of the top that is subtracted from, ascending
+    double *pulled;      // (block_count) multiplications of what is subtracted from a block column, by place
     int32_t stage_count;
     stage *stages;
     int32_t columns_count;
@@ -479,7 +479,8 @@ static bool plan(block_factor *f, block_tasks *t) {
     t->columns_left = STN_ARENA(arena, t->columns_count + 1, atomic_int);
     t->update = STN_ARENA_ZEROED(arena, (size_t)t->workers * t->update_size, double);
     t->below = STN_ARENA_ZEROED(arena, below, double);
-    if (t->tasks == NULL || t->stages == NULL || t->taken == NULL || t->columns_left == NULL || t->update == NULL || t->below == NULL) {
+    if (t->tasks == NULL || t->stages == NULL || t->taken == NULL || t->columns_left == NULL || t->update == NULL ||
+        t->below == NULL) {
         return false;
     }
     list_tasks(f, t);
@@ -671,7 +672,8 @@ static void take_ranges(block_factor *f, int32_t crew, atomic_bool *taken, doubl
     const block_tasks *t = f->tasks;
     for (int32_t turn = 0; turn < 2; turn++) {
         for (int32_t r = 0; r < t->range_count; r++) {
-            if ((turn == 1 || t->tasks[r].home == crew) && !atomic_load(&taken[r]) && !atomic_exchange(&taken[r], true)) {
+            if ((turn == 1 || t->tasks[r].home == crew) && !atomic_load(&taken[r]) &&
+                !atomic_exchange(&taken[r], true)) {
                 what(f, &t->tasks[r], work);
             }
         }

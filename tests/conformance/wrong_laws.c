@@ -214,5 +214,5 @@ LAW(fails, FAILS)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&pull, &adhesive_pull, &adhesive_none, &explicit_none, &none, &gradient, &hessian, &curl, &softening,
-                   &constant, &friction, &mu, &padding, &lanes, &input, &drift, &memory, &not_a_number,
-                   &transition_low, &transition_high, &glide, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));
+                   &constant, &friction, &mu, &padding, &lanes, &input, &drift, &memory, &not_a_number, &transition_low,
+                   &transition_high, &glide, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

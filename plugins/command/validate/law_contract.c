@@ -92,8 +92,8 @@ static void compare_part(law_subject *s, const double *cost, const double *gamma
         const bool within = i >= first && i < end;
         if (within ? s->cost[i] != cost[i] || s->gamma[2 * stride + i] != gamma[2 * stride + i]
                    : !isnan(s->cost[i]) || !isnan(s->gamma[2 * stride + i])) {
-            trial_fail(s->trial, "evaluate of lanes %d to %d of %d writes %g J to lane %d, where the whole gives %g", first,
-                       end - 1, stride, s->cost[i], i, cost[i]);
+            trial_fail(s->trial, "evaluate of lanes %d to %d of %d writes %g J to lane %d, where the whole gives %g",
+                       first, end - 1, stride, s->cost[i], i, cost[i]);
             return;
         }
     }
