@@ -5,8 +5,8 @@
 //
 // A job may take microseconds, and to wake a thread that sleeps takes longer. So workers watch a counter for a while
 // before they sleep, and the caller does not wait for workers that have not begun an index. Where other programs want
-// the processors, a worker may lose its own in the middle of an index, for milliseconds, and all wait for it. Then
-// workers sleep at once, and the caller works alone for a while, which is longer each time that it happens again.
+// the processors, a worker may lose its own in the middle of an index, for milliseconds, and all wait for it. Then the
+// caller works alone for many times as long as that has cost.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -34,9 +34,9 @@ struct stn_threads {
     worker *workers; // (count), [0] is the caller
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
-    double woken;                  // when sleepers were called last [us]
-    bool alone;                    // the caller works alone
-    double alone_until, alone_for; // [us]
+    double woken;       // when sleepers were called last [us]
+    bool alone;         // the caller works alone
+    double alone_until; // [us]
     // the job; read by those who have taken an index of it, which is not over before they are
     void (*run)(void *user, int32_t index, int32_t worker);
     void *user;
@@ -48,7 +48,7 @@ struct stn_threads {
     char apart_too[LINE];
     atomic_int finished; // indices that are done
     atomic_bool caller_sleeps;
-    atomic_bool crowded; // somebody waited long
+    atomic_int lost; // what long waits took, of all [us]
 };
 
 bool stn_wait_more(stn_wait *wait) {
@@ -82,18 +82,23 @@ static void wake(stn_threads *t) {
     }
 }
 
-void stn_threads_waited_long(stn_threads *threads) {
-    atomic_store(&threads->crowded, true);
+double stn_wait_time(const stn_wait *wait) {
+    return wait->turns > 0 ? stn_clock_us() - wait->begun : 0.0;
+}
+
+void stn_threads_waited_long(stn_threads *threads, double us) {
+    static const double least = 500.0; // [us]; less is work that is not even
+    if (us > least) {
+        atomic_fetch_add(&threads->lost, us < 1e6 ? (int)us : 1000000);
+    }
 }
 
 /// Somebody waited long: the caller shall work alone for a while.
 static void retire(stn_threads *t) {
-    static const double least = 2e3, most = 64e3; // [us]
-    double now = stn_clock_us(), longer = 2.0 * t->alone_for < most ? 2.0 * t->alone_for : most;
-    t->alone_for = now - t->alone_until < 4.0 * t->alone_for ? longer : least;
-    t->alone_until = now + t->alone_for;
+    static const double times = 20.0, most = 1e6; // [us]
+    const double alone = times * atomic_exchange(&t->lost, 0);
+    t->alone_until = stn_clock_us() + (alone < most ? alone : most);
     t->alone = true;
-    atomic_store(&t->crowded, false);
 }
 
 /// Takes the next index of a share; -1: there is none.
@@ -242,7 +247,6 @@ void stn_parallel_for(stn_threads *threads, int32_t count, void (*run)(void *use
     while (atomic_load(&t->finished) < count && stn_wait_more(&wait)) {
     }
     if (atomic_load(&t->finished) < count) {
-        stn_threads_waited_long(t);
         pthread_mutex_lock(&t->mutex);
         atomic_store(&t->caller_sleeps, true);
         while (atomic_load(&t->finished) < count) {
@@ -250,8 +254,9 @@ void stn_parallel_for(stn_threads *threads, int32_t count, void (*run)(void *use
         }
         atomic_store(&t->caller_sleeps, false);
         pthread_mutex_unlock(&t->mutex);
+        stn_threads_waited_long(t, stn_wait_time(&wait));
     }
-    if (atomic_load(&t->crowded)) {
+    if (atomic_load(&t->lost) > 0) {
         retire(t);
     }
 }

@@ -14,6 +14,9 @@ typedef struct stn_wait {
 /// long, or others want the processor. Whoever has nothing else to wait by goes on.
 bool stn_wait_more(stn_wait *wait);
 
-/// One who runs an index waited so long for another one that the processors must be busy with something else.
-void stn_threads_waited_long(stn_threads *threads);
+/// How long it has taken, of one that stn_wait_more has said that of [us].
+double stn_wait_time(const stn_wait *wait);
+
+/// One who runs an index waited so long for another one that the processors must be busy with something else [us].
+void stn_threads_waited_long(stn_threads *threads, double us);
 #endif

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // One factorisation by several threads. The elimination tree is cut in ranges, each a few whole subtrees that lie side
 // by side in the order of elimination, and the supernodes above them, the top. Tasks are listed so that each comes
-// after those that it needs, are taken in the order of the list, and wait for those that others are still at:
+// after those that it needs:
 //
 //     range     everything of its supernodes, but what they subtract from the top
 //     chain     all of some small supernodes of the top, one after the other
-//     update    some columns of a supernode of the top: the matrix, minus what all below subtract, in their order
+//     update    some columns of a supernode of the top: the matrix, minus what some of those below subtract
 //     square    of some of its columns, a stage, the rows that are these columns, factored
 //     rows      some of the rows below
 //
+// What one processor wrote costs another one more to read than to subtract. So every supernode has a home, a worker:
+// neighbouring ranges have the same one, and a supernode of the top that of what lies below it. What is subtracted from
+// columns of the top is cut by the home of the supernodes that it comes from, and done there: columns go from worker to
+// worker, not the panels below them. A worker takes its own tasks in their order, and those of others when it has none,
+// or cannot go on as nobody has taken what it needs.
+//
 // Every entry is the same sum in the same order as on one thread, so that no bit depends on who does what.
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,10 +27,13 @@ typedef enum task_kind { TASK_RANGE, TASK_CHAIN, TASK_UPDATE, TASK_SQUARE, TASK_
 
 typedef struct task {
     task_kind kind;
-    int32_t node;                     // of the top
-    int32_t stage;                    // of square and rows
+    int32_t home;       // the worker that takes it unless it is late
+    int32_t node;       // of the top
+    int32_t stage;      // of square and rows
     int32_t begin, end; // range: supernodes; chain: of `top`; update: block columns by place; others: panel rows
     int32_t first_column, column_end; // of the stage
+    // update: of `pulls`; the columns, number of `columns_left`, how often they are updated before, the task before
+    int32_t pull_begin, pull_end, columns, step, before;
 } task;
 
 /// What is left to be done of some columns of a supernode of the top.
@@ -35,6 +45,8 @@ typedef struct stage {
 /// What is left to be done before a supernode of the top can go on.
 typedef struct progress {
     int32_t children, updates; // children in the tree, tasks
+    int32_t steps;             // updates of the same columns
+    int32_t task_start, task_end;
     int32_t stage_start, stage_end;
     atomic_int children_left, updates_left;
     atomic_int factor_left;                 // 0: it is factored
@@ -51,22 +63,25 @@ typedef struct block_tasks {
     bool worth;
     int32_t workers;
     int32_t range_count, top_count, task_count;
-    int32_t *range_start;            // (2 x range_count) first supernode and end of each
-    int32_t *owner;                  // (range_count) the worker that takes it unless another one has nothing to do
-    atomic_bool *taken, *taken_back; // (range_count) by somebody; in backward substitution
-    atomic_int *range_left;          // (range_count) 0: it is factored
-    atomic_int next;                 // of the other tasks, which are taken in their order
-    int32_t *top;                    // (top_count) supernodes, ascending
+    int32_t *range_start;    // (2 x range_count) first supernode and end of each
+    int32_t *home;           // (supernode_count)
+    atomic_bool *taken;      // (task_count) by somebody
+    atomic_bool *taken_back; // (range_count) in backward substitution
+    atomic_int *range_left;  // (range_count) 0: it is factored
+    atomic_int next;         // of the top in substitution
+    int32_t *top;            // (top_count) supernodes, ascending
     int32_t begun_count;
     int32_t *begun; // (begun_count) the top, and roots of ranges: those that have progress
     bool *is_top;   // (supernode_count)
     task *tasks;
-    progress *nodes;       // (supernode_count), used of the top and of roots of the tree
-    int32_t *pull_start;   // (supernode_count + 1)
-    pull *pulls;           // by supernode of the top that is subtracted from, ascending
-    double *pulled;        // (block_count) multiplications of what is subtracted from a block column, by place
+    progress *nodes;     // (supernode_count), used of the top and of roots of the tree
+    int32_t *pull_start; // (supernode_count + 1)
+    pull *pulls;         // by supernode of the top that is subtracted from, ascending
+    double *pulled;      // (block_count) multiplications of what is subtracted from a block column, by place
     int32_t stage_count;
     stage *stages;
+    int32_t columns_count;
+    atomic_int *columns_left;       // (columns_count) updates of columns of the top that are not done
     int32_t *entry_start, *entry;   // (block_count + 1) entries of the matrix by block column of L
     double *update;                 // (workers x update_size) work space
     size_t update_size;             // [doubles]
@@ -87,8 +102,8 @@ static double work_of(const block_supernode *node) {
 
 /// Multiplications: what is worth threads, what a task should have at least, and one of dense columns; rows of a panel;
 /// columns of a stage, and of a supernode that has several; ranges; parts of a supernode that a worker updates.
-enum { LEAST = 700000, TASK = 80000, DENSE_TASK = 100000, ROWS_STEP = 32, STAGE = 48, STAGED = 120 };
-enum { RANGES = 12, PARTS = 3 };
+enum { LEAST = 700000, TASK = 80000, DENSE_TASK = 400000, ROWS_STEP = 32, STAGE = 48, STAGED = 240 };
+enum { RANGES = 12, PARTS = 2 };
 /// The share of the work that must be done one after the other, where threads are worth it.
 #define MOST_SPAN 0.6
 
@@ -139,20 +154,26 @@ static void cut_ranges(const block_factor *f, block_tasks *t, const double *subt
     }
 }
 
-/// Owners: the next range to the worker that has least so far. Ranges then stay in the caches of their owners.
-static void give_owners(const block_factor *f, block_tasks *t, double *sum) {
-    for (int32_t w = 0; w < t->workers; w++) {
-        sum[w] = 0.0;
+/// Homes: the ranges by their work, in their order, and supernodes of the top where the last one below is.
+static void give_homes(const block_factor *f, block_tasks *t) {
+    double sum = 0.0, so_far = 0.0;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        sum += t->is_top[s] ? 0.0 : work_of(&f->supernodes[s]);
     }
     for (int32_t r = 0; r < t->range_count; r++) {
-        int32_t least = 0;
-        for (int32_t w = 1; w < t->workers; w++) {
-            least = sum[w] < sum[least] ? w : least;
-        }
-        t->owner[r] = least;
+        double own = 0.0;
         for (int32_t s = t->range_start[2 * r]; s < t->range_start[2 * r + 1]; s++) {
-            sum[least] += work_of(&f->supernodes[s]);
+            own += work_of(&f->supernodes[s]);
         }
+        const int32_t home = (int32_t)((so_far + 0.5 * own) / sum * t->workers);
+        for (int32_t s = t->range_start[2 * r]; s < t->range_start[2 * r + 1]; s++) {
+            t->home[s] = home < t->workers ? home : t->workers - 1;
+        }
+        so_far += own;
+    }
+    for (int32_t k = 0; k < t->top_count; k++) {
+        const int32_t s = t->top[k], last = t->pull_start[s + 1] - 1;
+        t->home[s] = last >= t->pull_start[s] ? t->home[t->pulls[last].node] : 0;
     }
 }
 
@@ -179,10 +200,23 @@ static void list_stage(const block_factor *f, block_tasks *t, int32_t s, int32_t
     if (t->stages != NULL) {
         t->stages[number].rows = rows;
     }
-    append(t, (task){TASK_SQUARE, s, number, 0, rows > 0 ? after : node->rows, first, end});
+    append(t, (task){.kind = TASK_SQUARE,
+                     .home = t->home[s],
+                     .node = s,
+                     .stage = number,
+                     .end = rows > 0 ? after : node->rows,
+                     .first_column = first,
+                     .column_end = end});
     for (int32_t k = 0; k < rows; k++) {
         const int32_t begin = after + step * k, last = begin + step < node->rows ? begin + step : node->rows;
-        append(t, (task){TASK_ROWS, s, number, begin, last, first, end});
+        append(t, (task){.kind = TASK_ROWS,
+                         .home = (t->home[s] + k) % t->workers,
+                         .node = s,
+                         .stage = number,
+                         .begin = begin,
+                         .end = last,
+                         .first_column = first,
+                         .column_end = end});
     }
 }
 
@@ -195,23 +229,59 @@ static double pulled_of(const block_tasks *t, const block_supernode *node) {
     return sum;
 }
 
-/// Tasks of a large supernode of the top.
-static void list_node(const block_factor *f, block_tasks *t, int32_t s) {
+/// Where the pulls that begin with `begin` and come from the same home end.
+static int32_t home_end(const block_tasks *t, int32_t begin, int32_t end) {
+    int32_t k = begin;
+    while (k < end && t->home[t->pulls[k].node] == t->home[t->pulls[begin].node]) {
+        k++;
+    }
+    return k;
+}
+
+/// Tasks of columns of a supernode of the top that pulls [begin, end) make, after `step` others. Returns how many.
+static int32_t list_updates(const block_factor *f, block_tasks *t, int32_t s, int32_t begin, int32_t end, int32_t step,
+                            int32_t before) {
     const block_supernode *node = &f->supernodes[s];
-    progress *p = &t->nodes[s];
-    double sum = 0.0;
     const double pulled = pulled_of(t, node);
     const int32_t parts = parts_of(pulled, TASK), most = PARTS * t->workers;
     const double share = pulled / (parts < most ? parts : most);
-    p->updates = 0;
-    for (int32_t place = node->first_block, begin = place; place < node->block_end; place++) {
+    double sum = 0.0;
+    int32_t count = 0;
+    for (int32_t place = node->first_block, first = place; place < node->block_end; place++) {
         sum += t->pulled[place];
-        if (place + 1 == node->block_end || sum >= share * (p->updates + 1)) {
-            append(t, (task){TASK_UPDATE, s, -1, begin, place + 1, 0, 0});
-            p->updates++;
-            begin = place + 1;
+        if (place + 1 == node->block_end || sum >= share * (count + 1)) {
+            append(t, (task){.kind = TASK_UPDATE,
+                             .home = begin < end ? t->home[t->pulls[begin].node] : t->home[s],
+                             .node = s,
+                             .begin = first,
+                             .end = place + 1,
+                             .pull_begin = begin,
+                             .pull_end = end,
+                             .columns = t->columns_count + count,
+                             .step = step,
+                             .before = before + count});
+            count++;
+            first = place + 1;
         }
     }
+    return count;
+}
+
+/// Tasks of a supernode of the top.
+static void list_node(const block_factor *f, block_tasks *t, int32_t s) {
+    const block_supernode *node = &f->supernodes[s];
+    progress *p = &t->nodes[s];
+    int32_t begin = t->pull_start[s], step = 0, count = 0, before = -1;
+    p->task_start = t->task_count;
+    do {
+        const int32_t end = home_end(t, begin, t->pull_start[s + 1]), own = t->task_count;
+        count = list_updates(f, t, s, begin, end, step++, before);
+        before = own;
+        begin = end;
+    } while (begin < t->pull_start[s + 1]);
+    t->columns_count += count;
+    p->updates = step * count;
+    p->steps = step;
     p->stage_start = t->stage_count;
     for (int32_t c = 0; c < node->columns;) {
         const int32_t end = node->columns > STAGED && node->columns - c > STAGE + STAGE / 2 ? c + STAGE : node->columns;
@@ -219,6 +289,7 @@ static void list_node(const block_factor *f, block_tasks *t, int32_t s) {
         c = end;
     }
     p->stage_end = t->stage_count;
+    p->task_end = t->task_count;
 }
 
 /// How much of a supernode's own work is its panel.
@@ -231,21 +302,28 @@ static bool is_small(const block_tasks *t, const block_supernode *node) {
     return pulled_of(t, node) < TASK && panel_work(node) < DENSE_TASK;
 }
 
-/// Tasks of the top: small supernodes together as long as each is the parent of the one before, or they are little.
+/// Tasks of the top: small supernodes that have one home, with all below them, together as long as each is the parent
+/// of the one before, or they are little.
 static void list_top(const block_factor *f, block_tasks *t) {
     for (int32_t k = 0; k < t->top_count;) {
-        const int32_t first = k;
+        const int32_t first = k, home = t->home[t->top[k]];
         double sum = 0.0;
         for (; k < t->top_count; k++) {
-            const block_supernode *node = &f->supernodes[t->top[k]];
-            const bool parent = k > first && f->supernodes[t->top[k - 1]].parent == t->top[k];
+            const int32_t s = t->top[k], start = t->pull_start[s], end = t->pull_start[s + 1];
+            const block_supernode *node = &f->supernodes[s];
+            const bool parent = k > first && f->supernodes[t->top[k - 1]].parent == s;
             sum += pulled_of(t, node) + panel_work(node);
-            if (!is_small(t, node) || (k > first && !parent && sum > TASK)) {
+            if (!is_small(t, node) || t->home[s] != home || home_end(t, start, end) < end ||
+                (k > first && !parent && sum > TASK)) {
                 break;
             }
         }
         if (k > first) {
-            append(t, (task){TASK_CHAIN, -1, -1, first, k, 0, 0});
+            for (int32_t i = first; i < k; i++) {
+                t->nodes[t->top[i]].task_start = t->task_count;
+                t->nodes[t->top[i]].task_end = t->task_count + 1;
+            }
+            append(t, (task){.kind = TASK_CHAIN, .home = home, .begin = first, .end = k});
         } else {
             list_node(f, t, t->top[k++]);
         }
@@ -253,9 +331,12 @@ static void list_top(const block_factor *f, block_tasks *t) {
 }
 
 static void list_tasks(const block_factor *f, block_tasks *t) {
-    t->task_count = t->stage_count = 0;
+    t->task_count = t->stage_count = t->columns_count = 0;
     for (int32_t r = 0; r < t->range_count; r++) {
-        append(t, (task){TASK_RANGE, -1, -1, t->range_start[2 * r], t->range_start[2 * r + 1], 0, 0});
+        append(t, (task){.kind = TASK_RANGE,
+                         .home = t->home[t->range_start[2 * r]],
+                         .begin = t->range_start[2 * r],
+                         .end = t->range_start[2 * r + 1]});
     }
     list_top(f, t);
 }
@@ -383,22 +464,23 @@ static bool plan(block_factor *f, block_tasks *t) {
         below += node->ld;
         ld = node->ld > ld ? node->ld : ld;
     }
-    t->owner = STN_ARENA(arena, t->range_count + 1, int32_t);
-    t->taken = STN_ARENA(arena, t->range_count + 1, atomic_bool);
+    t->home = STN_ARENA_ZEROED(arena, nodes + 1, int32_t);
     t->taken_back = STN_ARENA(arena, t->range_count + 1, atomic_bool);
-    double *sum = STN_ARENA(arena, t->workers, double);
     t->range_left = STN_ARENA(arena, t->range_count + 1, atomic_int);
-    if (t->owner == NULL || t->taken == NULL || t->taken_back == NULL || t->range_left == NULL || sum == NULL) {
+    if (t->home == NULL || t->taken_back == NULL || t->range_left == NULL) {
         return false;
     }
-    give_owners(f, t, sum);
+    give_homes(f, t);
     t->update_size = (size_t)ld * KERNEL_CHUNK + KERNEL_ROWS; // no two workers write into one cache line
     list_tasks(f, t);                                         // counts
     t->tasks = STN_ARENA(arena, t->task_count + 1, task);
     t->stages = STN_ARENA_ZEROED(arena, t->stage_count + 1, stage);
+    t->taken = STN_ARENA(arena, t->task_count + 1, atomic_bool);
+    t->columns_left = STN_ARENA(arena, t->columns_count + 1, atomic_int);
     t->update = STN_ARENA_ZEROED(arena, (size_t)t->workers * t->update_size, double);
     t->below = STN_ARENA_ZEROED(arena, below, double);
-    if (t->tasks == NULL || t->stages == NULL || t->update == NULL || t->below == NULL) {
+    if (t->tasks == NULL || t->stages == NULL || t->taken == NULL || t->columns_left == NULL || t->update == NULL ||
+        t->below == NULL) {
         return false;
     }
     list_tasks(f, t);
@@ -426,14 +508,23 @@ bool block_tasks_worth_solving(const block_factor *f) {
 
 // ---------------------------------------------------------------------------------------------------- factoring
 
-static void await(const block_factor *f, atomic_int *left) {
+/// Waits until no more than `most` are left.
+static void await_most(const block_factor *f, atomic_int *left, int32_t most) {
     stn_wait wait = {0};
-    while (atomic_load_explicit(left, memory_order_acquire) > 0) {
-        if (!stn_wait_more(&wait)) {
-            stn_threads_waited_long(f->threads);
-            wait = (stn_wait){0};
+    bool more = true;
+    while (atomic_load_explicit(left, memory_order_acquire) > most) {
+        more = more && stn_wait_more(&wait);
+        if (!more) {
+            sched_yield();
         }
     }
+    if (!more) {
+        stn_threads_waited_long(f->threads, stn_wait_time(&wait));
+    }
+}
+
+static void await(const block_factor *f, atomic_int *left) {
+    await_most(f, left, 0);
 }
 
 static void tell_parent(const block_factor *f, int32_t s) {
@@ -468,15 +559,12 @@ static void write_columns(const block_factor *f, int32_t begin, int32_t end, dou
     }
 }
 
-/// Block columns [begin, end) of supernode s of the top: the matrix, minus what all below subtract, as soon as it is
-/// there.
-static void update_columns(const block_factor *f, int32_t s, int32_t begin_block, int32_t end_block, double *update) {
+/// Block columns of supernode `node` of the top, minus what pulls [begin, end) subtract, as soon as it is there.
+static void subtract_pulls(const block_factor *f, const block_supernode *node, int32_t begin_block, int32_t end_block,
+                           int32_t begin_pull, int32_t end_pull, double *update) {
     block_tasks *t = f->tasks;
-    const block_supernode *node = &f->supernodes[s];
     const int32_t first = f->start[begin_block] - node->first_column, last = f->start[end_block] - node->first_column;
-    write_columns(f, begin_block, end_block, f->values + node->panel + (int64_t)first * node->ld,
-                  (size_t)(last - first) * (size_t)node->ld);
-    for (int32_t k = t->pull_start[s]; k < t->pull_start[s + 1]; k++) {
+    for (int32_t k = begin_pull; k < end_pull; k++) {
         const pull *source = &t->pulls[k];
         const block_group *g = &f->groups[source->group];
         await(f, source->range >= 0 ? &t->range_left[source->range] : &t->nodes[source->node].factor_left);
@@ -485,6 +573,13 @@ static void update_columns(const block_factor *f, int32_t s, int32_t begin_block
         const int32_t end = row + last < g->last ? row + last : g->last;
         block_subtract(f, &f->supernodes[source->node], g, begin, end, update);
     }
+}
+
+/// The matrix in block columns of a supernode.
+static void begin_columns(const block_factor *f, const block_supernode *node, int32_t begin, int32_t end) {
+    const int32_t first = f->start[begin] - node->first_column, last = f->start[end] - node->first_column;
+    write_columns(f, begin, end, f->values + node->panel + (int64_t)first * node->ld,
+                  (size_t)(last - first) * (size_t)node->ld);
 }
 
 static void run_range(block_factor *f, const task *todo, double *update) {
@@ -504,7 +599,9 @@ static void run_chain(block_factor *f, const task *todo, double *update) {
     block_tasks *t = f->tasks;
     for (int32_t k = todo->begin; k < todo->end; k++) {
         const block_supernode *node = &f->supernodes[t->top[k]];
-        update_columns(f, t->top[k], node->first_block, node->block_end, update);
+        begin_columns(f, node, node->first_block, node->block_end);
+        subtract_pulls(f, node, node->first_block, node->block_end, t->pull_start[t->top[k]],
+                       t->pull_start[t->top[k] + 1], update);
         if (f->kernels->panel_factor(0, node->columns, node->rows, node->ld, f->values + node->panel,
                                      f->scale + node->first_column) >= 0) {
             atomic_store(&t->failed, true);
@@ -524,6 +621,10 @@ static void await_stage(const block_factor *f, stage *before) {
 
 static void run_task(block_factor *f, const task *todo, double *update) {
     block_tasks *t = f->tasks;
+    if (todo->kind == TASK_RANGE) {
+        run_range(f, todo, update);
+        return;
+    }
     if (todo->kind == TASK_CHAIN) {
         run_chain(f, todo, update);
         return;
@@ -532,7 +633,13 @@ static void run_task(block_factor *f, const task *todo, double *update) {
     double *panel = f->values + node->panel, *scale = f->scale + node->first_column;
     progress *p = &t->nodes[todo->node];
     if (todo->kind == TASK_UPDATE) {
-        update_columns(f, todo->node, todo->begin, todo->end, update);
+        if (todo->step == 0) {
+            begin_columns(f, node, todo->begin, todo->end);
+        } else {
+            await_most(f, &t->columns_left[todo->columns], p->steps - todo->step);
+        }
+        subtract_pulls(f, node, todo->begin, todo->end, todo->pull_begin, todo->pull_end, update);
+        atomic_fetch_sub(&t->columns_left[todo->columns], 1);
         atomic_fetch_sub(&p->updates_left, 1);
         return;
     }
@@ -565,7 +672,8 @@ static void take_ranges(block_factor *f, int32_t crew, atomic_bool *taken, doubl
     const block_tasks *t = f->tasks;
     for (int32_t turn = 0; turn < 2; turn++) {
         for (int32_t r = 0; r < t->range_count; r++) {
-            if ((turn == 1 || t->owner[r] == crew) && !atomic_load(&taken[r]) && !atomic_exchange(&taken[r], true)) {
+            if ((turn == 1 || t->tasks[r].home == crew) && !atomic_load(&taken[r]) &&
+                !atomic_exchange(&taken[r], true)) {
                 what(f, &t->tasks[r], work);
             }
         }
@@ -573,8 +681,14 @@ static void take_ranges(block_factor *f, int32_t crew, atomic_bool *taken, doubl
 }
 
 static void begin(block_tasks *t) {
+    for (int32_t k = 0; k < t->task_count; k++) {
+        atomic_store_explicit(&t->taken[k], false, memory_order_relaxed);
+        if (t->tasks[k].kind == TASK_UPDATE) {
+            atomic_store_explicit(&t->columns_left[t->tasks[k].columns], t->nodes[t->tasks[k].node].steps,
+                                  memory_order_relaxed);
+        }
+    }
     for (int32_t r = 0; r < t->range_count; r++) {
-        atomic_store_explicit(&t->taken[r], false, memory_order_relaxed);
         atomic_store_explicit(&t->taken_back[r], false, memory_order_relaxed);
         atomic_store_explicit(&t->range_left[r], 1, memory_order_relaxed);
     }
@@ -593,14 +707,69 @@ static void begin(block_tasks *t) {
     }
 }
 
+static bool all_taken(const block_tasks *t, int32_t begin, int32_t end) {
+    for (int32_t k = begin; k < end; k++) {
+        if (!atomic_load_explicit(&t->taken[k], memory_order_relaxed)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Has everything that a task needs been taken? Then it can wait for that. What a worker's own tasks need of its own
+/// ranges and chains it has taken before.
+static bool may_begin(const block_tasks *t, int32_t k) {
+    const task *todo = &t->tasks[k];
+    bool may = true;
+    if (todo->kind == TASK_UPDATE) {
+        may = todo->step == 0 || all_taken(t, todo->before, todo->before + 1);
+        for (int32_t i = todo->pull_begin; i < todo->pull_end && may; i++) {
+            const progress *source = &t->nodes[t->pulls[i].node];
+            may = t->pulls[i].range >= 0 || all_taken(t, source->task_start, source->task_end);
+        }
+    } else if (todo->kind == TASK_SQUARE || todo->kind == TASK_ROWS) {
+        may = all_taken(t, t->nodes[todo->node].task_start, k);
+    }
+    return may;
+}
+
+/// Takes a task unless somebody has it.
+static bool take(block_factor *f, int32_t k, double *update) {
+    block_tasks *t = f->tasks;
+    if (atomic_load_explicit(&t->taken[k], memory_order_relaxed) || atomic_exchange(&t->taken[k], true)) {
+        return false;
+    }
+    run_task(f, &t->tasks[k], update);
+    return true;
+}
+
+/// Own tasks, then those of others. The first task that nobody has needs nothing that nobody has.
 static void factor_crew(void *user, int32_t index, int32_t worker) {
+    enum { TURNS = 100 };
+    int32_t patience = TURNS; // until somebody is late
     block_factor *f = user;
     block_tasks *t = f->tasks;
     double *update = t->update + (size_t)worker * t->update_size;
-    const int32_t others = t->task_count - t->range_count;
-    take_ranges(f, index, t->taken, update, run_range);
-    for (int32_t k = atomic_fetch_add(&t->next, 1); k < others; k = atomic_fetch_add(&t->next, 1)) {
-        run_task(f, &t->tasks[t->range_count + k], update);
+    int32_t first = 0; // all before it are taken
+    for (int32_t k = 0; k < t->task_count; k++) {
+        if (t->tasks[k].home != index) {
+            continue;
+        }
+        stn_wait wait = {0};
+        while (!may_begin(t, k)) {
+            if (wait.turns < patience) {
+                stn_wait_more(&wait);
+                continue;
+            }
+            patience = 0;
+            while (first < k && !take(f, first, update)) {
+                first++;
+            }
+        }
+        take(f, k, update);
+    }
+    for (int32_t k = 0; k < t->task_count; k++) {
+        take(f, k, update);
     }
 }
 

@@ -75,6 +75,7 @@ static const struct {
     {"law/wrong_explicit_none", "work never positive", "says that it is explicit, and gamma changes with v_c"},
     {"law/wrong_mu", "mu = 0", "a tangential impulse of "},
     {"law/wrong_padding", "padding lanes", "is padding (count 1) and gives cost "},
+    {"law/wrong_lanes", "padding lanes", "evaluate of lanes 0 to 7 of 16 writes "},
     {"law/wrong_input", "same bytes again", "changed its input: the constraints or R"},
     {"law/wrong_drift", "same bytes again", "the same contacts give other bytes"},
     {"law/wrong_memory", "memory and commit", "commit writes outside of the 13 slots of 8 bytes"},

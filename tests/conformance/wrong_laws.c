@@ -26,6 +26,7 @@ typedef enum fault {
     TRANSITION_TOO_HIGH,
     FORGETS_TO_GLIDE,
     FAILS,
+    WRITES_ALL_LANES,
     PULLS, // on what is nearer than 1 mm, with 50 mN
 } fault;
 
@@ -118,7 +119,8 @@ static void evaluate_lane(fault f, const double *c, int32_t stride, const double
 
 static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost, double *gamma,
                      double *G) {
-    for (int32_t i = 0; i < batch->stride; i++) {
+    const int32_t lanes = fault_of(self) == WRITES_ALL_LANES ? batch->stride : stn_law_lanes(batch);
+    for (int32_t i = 0; i < lanes; i++) {
         evaluate_lane(fault_of(self), batch->coefficients + i, batch->stride, v_c + i, cost + i, gamma + i,
                       G != NULL ? G + i : NULL);
     }
@@ -197,6 +199,7 @@ LAW(constant, COST_OF_OPEN_CONTACTS)
 LAW(friction, FRICTION_THE_WRONG_WAY)
 LAW(mu, IGNORES_MU)
 LAW(padding, PADDING_AS_IT_WAS)
+LAW(lanes, WRITES_ALL_LANES)
 LAW(input, WRITES_INPUT)
 LAW(drift, DRIFTS_FROM_CALL_TO_CALL)
 LAW(memory, WRITES_PAST_ITS_MEMORY)
@@ -211,5 +214,5 @@ LAW(fails, FAILS)
 STN_MISCONDUCTS(WITH_MISCONDUCT)
 
 STN_PLUGIN_LIBRARY(&pull, &adhesive_pull, &adhesive_none, &explicit_none, &none, &gradient, &hessian, &curl, &softening,
-                   &constant, &friction, &mu, &padding, &input, &drift, &memory, &not_a_number, &transition_low,
+                   &constant, &friction, &mu, &padding, &lanes, &input, &drift, &memory, &not_a_number, &transition_low,
                    &transition_high, &glide, &fails STN_MISCONDUCTS(ITS_DESCRIPTOR));

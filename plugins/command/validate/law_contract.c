@@ -78,6 +78,27 @@ static bool padding_is_zero(const law_subject *s) {
     return true;
 }
 
+/// A part of the batch gives what the whole gave, which is in cost and gamma, and writes to no other lanes.
+static void compare_part(law_subject *s, const double *cost, const double *gamma, int32_t first, int32_t end) {
+    const int32_t stride = s->batch.stride;
+    const stn_law_batch part = {.count = (end < s->batch.count ? end : s->batch.count) - first,
+                                .stride = stride,
+                                .constraint = s->batch.constraint + first,
+                                .coefficients = s->batch.coefficients + first};
+    memset(s->cost, 0xff, (size_t)stride * sizeof *s->cost);
+    memset(s->gamma, 0xff, 3 * (size_t)stride * sizeof *s->gamma);
+    s->ops->evaluate(s->instance->self, &part, s->v_c + first, s->cost + first, s->gamma + first, s->G + first);
+    for (int32_t i = 0; i < stride; i++) {
+        const bool within = i >= first && i < end;
+        if (within ? s->cost[i] != cost[i] || s->gamma[2 * stride + i] != gamma[2 * stride + i]
+                   : !isnan(s->cost[i]) || !isnan(s->gamma[2 * stride + i])) {
+            trial_fail(s->trial, "evaluate of lanes %d to %d of %d writes %g J to lane %d, where the whole gives %g",
+                       first, end - 1, stride, s->cost[i], i, cost[i]);
+            return;
+        }
+    }
+}
+
 static void compare_lanes(law_subject *s, int32_t count) {
     double v[LAW_CONTACTS][3], cost[LAW_STRIDE], gamma[3 * LAW_STRIDE];
     law_answer alone[LAW_CONTACTS];
@@ -111,6 +132,9 @@ static void compare_lanes(law_subject *s, int32_t count) {
     evaluate(s, NULL);
     if (!same(cost, s->cost, stride) || !same(gamma, s->gamma, 3 * stride)) {
         trial_fail(s->trial, "without G the cost or impulse has other bytes than with it");
+    }
+    for (int32_t first = 0; first < stride && !s->trial->decided; first += STN_LANES) {
+        compare_part(s, cost, gamma, first, first + STN_LANES);
     }
 }
 

@@ -6,7 +6,11 @@
 
 static void by_parts(const sap_system *s, int32_t parts, void (*run)(void *user, int32_t part, int32_t worker),
                      void *user, int32_t count, double *totals) {
-    stn_parallel_for(s->control->threads, parts, run, user);
+    if (parts == 1) {
+        run(user, 0, 0);
+    } else {
+        stn_parallel_for(s->control->threads, parts, run, user);
+    }
     for (int32_t i = 0; i < count; i++) {
         totals[i] = parts > 0 ? s->sums[i] : 0.0;
         for (int32_t k = 1; k < parts; k++) {

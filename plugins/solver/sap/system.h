@@ -49,7 +49,7 @@ typedef struct sap_system {
     double *predicted;      // impulses that the model gives the full step (3 x stride); at first the warm start's
     sap_point now, trial;
 
-    double *sums; // (8 a part) what parts of lanes or velocities add to sums
+    double *sums;                          // (8 a part) what parts of lanes or velocities add to sums
     double Av_norm, j_norm, gradient_norm; // |D Av|, |D j|, |D gradient|
     double slope, p_dv, force_dv, dp_dv;   // gradient.dv, p.dv, force.dv, dp.dv
 

@@ -88,7 +88,7 @@ static void evaluate_contact(const double *lane, size_t stride, const double *v,
 static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost, double *gamma,
                      double *G) {
     (void)self;
-    for (int32_t i = 0; i < batch->stride; i++) {
+    for (int32_t i = 0; i < stn_law_lanes(batch); i++) { // not up to stride: the batch may be a part of a larger one
         evaluate_contact(batch->coefficients + i, (size_t)batch->stride, v_c + i, cost + i, gamma + i,
                          G != NULL ? G + i : NULL);
     }

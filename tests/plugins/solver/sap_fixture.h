@@ -21,6 +21,7 @@ typedef struct fixture {
     double tolerance, absolute_tolerance;
     int32_t max_iterations;
     const stn_instance *factor;
+    stn_threads *threads;
     scene scene;
     stn_error err;
 } fixture;
@@ -73,6 +74,7 @@ static stn_status fixture_solve(fixture *f, const stn_problem *p, double *v, dou
                                  .max_iterations = f->max_iterations,
                                  .context = f->context,
                                  .arena = f->arena,
+                                 .threads = f->threads,
                                  .law = &f->law,
                                  .workspace = f->workspace};
     if (f->factor != NULL) {

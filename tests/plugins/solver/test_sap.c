@@ -404,6 +404,35 @@ static void large_piles_are_solved_by_conjugate_gradients(void **state) {
     }
 }
 
+/// Contacts and velocities of several parts, by a whole factor and by conjugate gradients.
+static void any_number_of_threads_gives_the_same_bits(void **state) {
+    enum { MOST = 4 };
+    fixture *f = *state;
+    for (int32_t k = 0; k < 2; k++) {
+        scene_end(&f->scene);
+        scene_begin(&f->scene, f->context, 5);
+        scene_pile(&f->scene, 8, 4, k == 1, 0.05);
+        stn_problem *p = &f->scene.problem;
+        fixture_derive(f, p);
+        const size_t n = (size_t)p->nv;
+        assert_true(p->constraint_count > 400 && n > 1500);
+        double *v = calloc(2 * n, sizeof *v);
+        assert_non_null(v);
+        for (int32_t count = 1; count <= MOST; count++) {
+            for (int32_t i = 0; i < 2; i++) {
+                assert_ok(stn_threads_create(f->context, count, &f->threads, &f->err), f->err);
+                const stn_solve_info info = solve_scene(f, i == 0 ? "block" : "iterative", v + n);
+                stn_threads_destroy(f->threads);
+                f->threads = NULL;
+                solve_scene(f, i == 0 ? "block" : "iterative", v);
+                assert_true(info.iterations > 2);
+                assert_memory_equal(v, v + n, n * sizeof *v);
+            }
+        }
+        free(v);
+    }
+}
+
 /// Boxes of 1e-3 to 1e3 kg on each other, and trees whose A have conditions up to 1e12, where conjugate gradients give
 /// up: the answer is that of a whole factor.
 static void conjugate_gradients_give_way_to_a_whole_factor(void **state) {
@@ -745,6 +774,7 @@ int main(void) {
         CLAIM(order_of_contacts_does_not_matter),
         CLAIM(factorisations_and_line_searches_agree),
         CLAIM(large_piles_are_solved_by_conjugate_gradients),
+        CLAIM(any_number_of_threads_gives_the_same_bits),
         CLAIM(conjugate_gradients_give_way_to_a_whole_factor),
         CLAIM(nodal_trees_solve_as_dense_ones),
         CLAIM(sliding_piles_stop_in_few_iterations),
