@@ -7,8 +7,8 @@
 #include "geometry/overlap.h"
 #include "world/world.h"
 
-/// Position of a contact's pair among `count` pairs in ascending order; -1: not there. Contacts come in nearly the order
-/// of the pairs: looked for from `near` on in steps that double, until one goes too far.
+/// Position of a contact's pair among `count` pairs in ascending order; -1: not there. Contacts come in nearly the
+/// order of the pairs: looked for from `near` on in steps that double, until one goes too far.
 static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t near, const stn_contact *c) {
     int32_t low = 0, high = count - 1, step = 1;
     for (int32_t at = near; low <= high;) {

@@ -148,7 +148,7 @@ static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_v
     corner_list level;
     level_corners(hull, d, furthest, SLOPE_BESIDE, &level);
     const uint64_t once = p->face_count <= 64 ? ~(uint64_t)0 : 0; // faces by their bits, where each has one of its own
-    uint64_t seen = 0, later[LEVEL_MAX], after = 0; // later: bits of the faces at the corners behind
+    uint64_t seen = 0, later[LEVEL_MAX], after = 0;               // later: bits of the faces at the corners behind
     for (int32_t k = level.count - 1; k >= 0; k--) {
         later[k] = after;
         for (int32_t i = p->vertex_face_start[level.corners[k]];
@@ -255,8 +255,8 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
     bool hulls = f.a.kind == PIECE_POLYGON;
     if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls)) {
-        face_list on_a = {.count = 1}, on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), f.b.corner,
-                                                           &f.b.line);
+        face_list on_a = {.count = 1},
+                  on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), f.b.corner, &f.b.line);
         if (hulls) {
             on_a = faces_beside(a.shape, &first.pose, s.normal, f.a.corner, &f.a.line);
         }
