@@ -148,7 +148,7 @@ static const double *rows_of_six(const stn_constraint *c, int32_t side, int32_t 
     return c->rows == ROWS && n == DOFS ? J : copy;
 }
 
-/// A^-1 of all, and the root of the number of constraints of each (n_t) in `shared`.
+/// A^-1 of all, and how many constraints share each.
 STN_KERNEL static void prepare_bodies(const stn_problem *problem, body *bodies, double *shared) {
     const int32_t count = problem->tree_count;
     for (int32_t t = 0; t < count; t += 4) {
@@ -190,9 +190,22 @@ STN_KERNEL_INLINE void add_speeds(const stn_problem *problem, const body_row *ow
     }
 }
 
+/// trace(J A^-1 J^T) where the problem does not know it.
+static double trace_of(const body *bodies, const body_row *own, const stn_constraint *c) {
+    double trace = 0.0;
+    for (int32_t k = 0; k < SIDES; k++) {
+        for (int32_t e = 0; e < ROWS * DOFS * DOFS && c->J[k].tree >= 0; e++) {
+            const int32_t i = e / DOFS % DOFS, j = e % DOFS;
+            const double *J = own->J[k] + e / (DOFS * DOFS) * DOFS;
+            trace += J[i] * bodies[c->J[k].tree].inverse[i * DOFS + j] * J[j];
+        }
+    }
+    return trace;
+}
+
 /// Of constraint i: b, sizes, omega, diagonal, s, and of its row what is not there yet.
-STN_KERNEL_INLINE void fill(const stn_problem *problem, const double *shared, const double *v, int32_t i,
-                            packed_row *row, body_row *own, const body_start *start) {
+STN_KERNEL_INLINE void fill(const stn_problem *problem, const body *bodies, const double *shared, const double *v,
+                            int32_t i, packed_row *row, body_row *own, const body_start *start) {
     const stn_constraint *c = &problem->constraints[i];
     const int32_t at = row->place, last = c->J[1].tree < 0 ? c->J[0].tree : c->J[1].tree;
     six b[ROWS] = {{{0.0}, {0.0}}}, sizes[ROWS] = {{{0.0}, {0.0}}};
@@ -200,7 +213,8 @@ STN_KERNEL_INLINE void fill(const stn_problem *problem, const double *shared, co
     const six bias = read_six(c->rows, problem->bias + c->row), R = read_six(c->rows, problem->R + c->row);
     *(packed_v4 *)(start->b + at) = sums(b) + bias.low;
     *(packed_v4 *)(start->sizes + at) = sums(sizes);
-    row->omega = c->w_trace == 0.0 ? 1.0 : c->w_trace / row->rows;
+    const double trace = isnan(c->w_trace) ? trace_of(bodies, own, c) : c->w_trace;
+    row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
     own->S = (packed_v4){1.0, 1.0, 1.0, 0.0};
     own->d = R.low;
     if (row->scale[0] != 1.0 || row->scale[1] != 1.0) {
@@ -210,18 +224,17 @@ STN_KERNEL_INLINE void fill(const stn_problem *problem, const double *shared, co
             own->d[r] = own->S[r] == 0.0 ? row->omega : own->d[r];
         }
     }
-    row->diagonal =
-        sqrt(0.5 * (shared[c->J[0].tree] + shared[last])) * c->w_trace + (own->d[0] + own->d[1]) + own->d[2];
+    row->diagonal = sqrt(0.5 * (shared[c->J[0].tree] + shared[last])) * trace + (own->d[0] + own->d[1]) + own->d[2];
     const double s = row->diagonal > 0.0 ? sqrt(row->rows / row->diagonal) : 1.0;
     own->S *= s;
     own->d *= s * s;
     *(packed_v4 *)(start->s + at) = (packed_v4){s, s, s, s};
 }
 
-STN_KERNEL static void fill_rows(const stn_problem *problem, const double *shared, const double *v, packed *p,
-                                 body_row *rows, const body_start *start) {
+STN_KERNEL static void fill_rows(const stn_problem *problem, const body *bodies, const double *shared, const double *v,
+                                 packed *p, body_row *rows, const body_start *start) {
     for (int32_t i = 0; i < p->n; i++) {
-        fill(problem, shared, v, i, &p->rows[i], &rows[i], start);
+        fill(problem, bodies, shared, v, i, &p->rows[i], &rows[i], start);
     }
 }
 
@@ -262,7 +275,7 @@ bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, 
     *product = (body_product){problem->tree_count, bodies, rows};
     p->bodies = product;
     prepare_bodies(problem, bodies, shared);
-    fill_rows(problem, shared, v, p, rows, start);
+    fill_rows(problem, bodies, shared, v, p, rows, start);
     return true;
 }
 

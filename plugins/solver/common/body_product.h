@@ -20,14 +20,15 @@ typedef struct body_start {
     double *s;     // (size) s_i of a constraint
 } body_start;
 
-/// Every A is regular, and inverse masses are known (w_trace). `p` has its rows, whose omega and diagonal this fills
+/// Every A is regular. `p` has its rows, whose omega and diagonal this fills
 /// in, and gets the product of s W s with
 ///
-///     s_i^2 = rows / diagonal,    diagonal = sqrt(n_i) w_trace + trace(d_i)
+///     s_i^2 = rows / diagonal,    diagonal = sqrt(n_i) trace(J A^-1 J^T) + trace(d_i)
 ///
-/// n_i the mean number of constraints on its bodies. With the number in place of its root s W s has no large eigenvalue
-/// whatever the pile (mass splitting, [tonge-2012]); with 1 all blocks have the mean diagonal 1. The root takes the
-/// fewest iterations. Everything lives in `arena`, J in the problem; false: out of memory.
+/// n_i the mean number of constraints on its bodies, the trace w_trace where the problem knows it. With the number in
+/// place of its root s W s has no large eigenvalue whatever the pile (mass splitting, [tonge-2012]); with 1 all blocks
+/// have the mean diagonal 1. The root takes the fewest iterations. Everything lives in `arena`, J in the problem;
+/// false: out of memory.
 bool body_product_build(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *p,
                         body_start *start);
 /// g (size) = s W s x + q.
