@@ -223,9 +223,7 @@ double stn_step_input_work(const step_setup *setup, const state_view *state, con
             work += 0.5 * dt * j[d] * (v0[d] + v[d]);
         }
     }
-    const bool driven = setup->kinematic_count > 0 || frame->has_belts; // may contacts be?
-    const int32_t first = driven ? 0 : frame->contacts.count;           // they come before all other rows
-    for (int32_t i = first; i < problem->constraint_count; i++) {
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         if (c->kind == STN_CONSTRAINT_SERVO) {
             double before = 0.0, after = 0.0;

@@ -34,8 +34,8 @@ local function toy(solver, options, limited, floor)
   return world, box, finger, motor
 end
 
-local able = { sap = true, qp = true, admm_split = true, admm_split_ncp = true, admm = true, admm_ncp = true, ipm = true, lemke = true, newton_ncp = true }
-local solvers = { "sap", "qp", "admm_split", "admm_split_ncp", "admm", "admm_ncp", "apgd", "nsgs", "pgs", "bisection", "ipm", "lemke", "newton_ncp", "auto" }
+local able = { sap = true, auto_convex = true, qp = true, admm_split = true, admm_split_ncp = true, admm = true, admm_ncp = true, ipm = true, lemke = true, newton_ncp = true }
+local solvers = { "sap", "auto_convex", "qp", "admm_split", "admm_split_ncp", "admm", "admm_ncp", "apgd", "nsgs", "pgs", "bisection", "ipm", "lemke", "newton_ncp", "auto" }
 
 local push = mu * g -- the finger is smooth: it pushes with the friction of the floor
 
@@ -45,7 +45,7 @@ for _, solver in ipairs(solvers) do
       local world, box, finger, motor = toy(solver, {}, limited)
       if not able[solver] then
         local text = stn.fails(function() world:step() end, "solver " .. solver .. " needs the inverse of A, but A of tree 0 (source 0) is singular at dof 0")
-        assert(text:find("a solver that can: admm, admm_ncp, admm_split, admm_split_ncp, ipm, lemke, newton_ncp, qp, sap; tree 0, dof 0: group box, joint", 1, true), text)
+        assert(text:find("a solver that can: admm, admm_ncp, admm_split, admm_split_ncp, auto_convex, ipm, lemke, newton_ncp, qp, sap; tree 0, dof 0: group box, joint", 1, true), text)
         return
       end
       local converged = 0

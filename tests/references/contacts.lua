@@ -103,7 +103,9 @@ for _, solver in ipairs(convex) do
       local a = ax + mu * az
       compare("Coulomb's acceleration, " .. solver, x:position(), a * 0.5 ^ 2 / 2, dt * a * 0.5)
     elseif name == "below the angle of friction" then -- what sticks creeps at R_t m g sin(angle) dt
-      compare("creep of what sticks, " .. solver, x:velocity(), R_t * m * ax * dt, 1e-9 * R_t * m * ax * dt)
+      -- apgd ends where its error is 1e-12 of the free speed g dt, and once more for what friction makes of it
+      local left = solver == "apgd" and 2e-12 * g * dt or 0
+      compare("creep of what sticks, " .. solver, x:velocity(), R_t * m * ax * dt, 1e-9 * R_t * m * ax * dt + left)
     end
   end
 end

@@ -166,7 +166,7 @@ static const stn_solver_ops ops = {
     .destroy_workspace = destroy_workspace,
     .solve = solve,
     .max_iterations = 1000,
-    .supports = STN_SUPPORTS_SINGULAR_A,
+    .supports = STN_SUPPORTS_SINGULAR_A | STN_SUPPORTS_ARTICULATED_A,
     .differentiate = differentiate,
 };
 

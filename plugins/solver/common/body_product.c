@@ -43,7 +43,7 @@ bool body_product_fits(const stn_problem *problem) {
     }
     for (int32_t i = 0; i < problem->constraint_count && fits; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        fits = c->rows <= ROWS && c->more_count == 0 && c->J[0].node_count == 0 &&
+        fits = c->rows <= ROWS && c->more_count == 0 && c->J[0].tree >= 0 && c->J[0].node_count == 0 &&
                (c->J[1].tree < 0 || c->J[1].node_count == 0);
     }
     return fits;

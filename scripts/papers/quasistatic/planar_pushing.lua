@@ -151,7 +151,9 @@ local function straight()
   local creep = 0.5 / p.dt * (method.law and method.law.sigma or 0) * 5 * p.mu * g * math.min(p.dt, 0.01) ^ 2
   local limit = (exact and 3e-12 or (p.solver == "lemke" or p.solver == "admm_split") and 5e-9 or 1e-11) + left + creep
   stn.check("positions follow the closed form", { value = position, limit = limit, unit = "m" })
-  stn.check("the push follows the closed form", { value = force, limit = (exact and 0 or 1e-5) + p.stiffness * limit, unit = "N" })
+  -- What rounding leaves of the push where contacts are as hard as those of methods.lua: 4e-6 to 1.1e-5 N with sap at dt = 0.2, for masses that differ
+  -- in the tenth digit.
+  stn.check("the push follows the closed form", { value = force, limit = (exact and 0 or 2e-5) + p.stiffness * limit, unit = "N" })
   if method.mass_scale == 0 and steady > 0 then
     stn.check("pushing, the blade lags by mu m g/K", { value = math.abs(steady - p.mu * p.mass * g / p.stiffness), limit = limit, unit = "m" })
     stn.check("the slider glides at mu dt v", { value = math.abs(layer - p.mu * p.dt * p.speed), limit = limit, unit = "m" })
