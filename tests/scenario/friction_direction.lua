@@ -7,7 +7,7 @@ local load_text = require "robot_text"
 
 local g, pi = 9.81, math.pi
 local cornered = { lemke = true, qp = true } -- friction on a pyramid
-local convex = { sap = true, apgd = true, admm = true, admm_split = true, ipm = true, cond_proximal = true } -- with a law that regularises
+local convex = { sap = true, auto_convex = true, apgd = true, admm = true, admm_split = true, ipm = true, cond_proximal = true } -- with a law that regularises
 
 -- A surface's mu that makes `mu` with one of 0.5.
 local function beside(mu) return 0.5 * mu / (2 * 0.5 - mu) end
@@ -266,7 +266,7 @@ stn.test("patches and tiles have the direction too", function()
           end
         end
         return world:box(with { xyz = { -0.03, -0.02, 0.025 }, mu2 = own == 1 and 0.8 or nil, friction_direction = own == 1 and { 1, 1, 0 } or nil })
-      end, { dt = 0.005, solver = "nsgs" })
+      end, { dt = 0.005, solver = "bisection" }) -- where a corner crosses tiles, nsgs leaves a step unsolved in half of the starts that differ by rounding
     end
     local one, many = on(0), on(6)
     stn.near(many[1], one[1], 0.01, "x on tiles")
