@@ -49,7 +49,8 @@ double *append_block(const step_frame *frame, int32_t tree, int32_t count, stn_j
     return values;
 }
 
-/// Adds to the number of one dof in a row by nodes of one dof each, in ascending order; it has room for some.
+/// Adds to the number of one dof in a row by nodes of one dof each, in ascending order. A row of joints has two at
+/// most.
 static void add_at_node(stn_jacobian *J, double *row, int32_t dof, double value) {
     int32_t at = 0;
     while (at < J->node_count && J->node[at] < dof) {

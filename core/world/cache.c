@@ -161,7 +161,8 @@ static void turn_tangents(const stn_constraint *c, const stn_cache_entry *entry,
     if (before.x == t1.x && before.y == t1.y && before.z == t1.z) {
         return;
     }
-    const double along = stn_vec3_dot(before, t1), across = stn_vec3_dot(before, t2), size = sqrt(along * along + across * across);
+    const double along = stn_vec3_dot(before, t1), across = stn_vec3_dot(before, t2),
+                 size = sqrt(along * along + across * across);
     if (size > 0.0) {
         const double g1 = entry->gamma[0] / size, g2 = entry->gamma[1] / size;
         gamma[0] = along * g1 - across * g2;

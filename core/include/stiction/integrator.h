@@ -65,10 +65,10 @@ static inline int32_t stn_bias_looks(stn_bias_rule rule, stn_bias_look looks[STN
     return polar ? 3 : 1;
 }
 
-/// What form fills. Arrays exist already; A[t] comes dense (articulated) or nodal with the tree's pattern, zeroed. To an
-/// integrator that has "writes_A" among its capabilities it comes with any values, all of which it writes. For one that
-/// has "articulated" M[t] and A[t] of a large tree are articulated, too, unless K or D couples its dofs; it is given
-/// problems whose Jacobian blocks may have wrenches alone.
+/// What form fills. Arrays exist already; A[t] comes dense (articulated) or nodal with the tree's pattern, zeroed. To
+/// an integrator that has "writes_A" among its capabilities it comes with any values, all of which it writes. For one
+/// that has "articulated" M[t] and A[t] of a large tree are articulated, too, unless K or D couples its dofs; it is
+/// given problems whose Jacobian blocks may have wrenches alone.
 typedef struct stn_formed {
     stn_matrix *A;   // (tree_count), impulse scaling: A (v - v_star) = J^T gamma [N s]
     double *v_star;  // (nv)

@@ -44,8 +44,8 @@ void facing_join(facing *f, const facing *more, stn_vec3 n);
 enum { CODE_DEEPEST = 1 << 29, CODE_ACROSS };
 void add_facing(posed a, const facing *f, const separation *deepest, manifold *out);
 
-/// The face of a hull (posed in the common frame) at its furthest corner that looks most along `direction`; returns that
-/// corner.
+/// The face of a hull (posed in the common frame) at its furthest corner that looks most along `direction`; returns
+/// that corner.
 int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out);
 
 #endif
