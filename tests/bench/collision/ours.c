@@ -128,7 +128,7 @@ static void place(void *self, const scene *s) {
         memcpy(o->q + 7 * i + 3, s->bodies[i].quaternion, sizeof s->bodies[i].quaternion);
     }
     stn_kinematics_update(o->world->frame.kinematics, o->q, o->v);
-    o->world->frame.problem.v_star = o->v;
+    o->world->frame.problem.v_star = o->world->frame.v_promised = o->v;
 }
 
 static void detect(void *self) {
