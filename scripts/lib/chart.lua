@@ -13,7 +13,7 @@ local chart = {}
 
 local width, height, left, right, top, bottom = 640, 420, 76, 26, 36, 56
 local column = 150 -- for names beside
-local colors = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999" } -- told apart by colour-blind readers
+local colors = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999", "#8c564b" } -- told apart by colour-blind readers
 
 local function escape(text)
   return (tostring(text):gsub("[&<>]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;" }))
