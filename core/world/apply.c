@@ -70,6 +70,10 @@ stn_status stn_world_apply(stn_world *world, const world_input *input, stn_error
         break;
     }
     case INPUT_DT:
+        status = stn_world_check_own(world, err);
+        if (status != STN_OK) {
+            return status;
+        }
         if (!(input->dt > 0.0) || !isfinite(input->dt)) {
             return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", input->dt);
         }

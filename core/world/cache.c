@@ -88,6 +88,24 @@ stn_status stn_cache_replace_state(stn_state *state, const stn_state *from, size
     return status;
 }
 
+stn_status stn_cache_exchange_state(stn_state *state, stn_state *other, step_services *services, stn_error *err) {
+    cache_index next;
+    stn_status status = find_index(services, other->cache_count, &next, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    take_index(services, &next);
+    status = fill_index(other, &next, err);
+    if (status != STN_OK) {
+        (void)fill_index(state, &next, NULL); // as it was
+        return status;
+    }
+    const stn_state own = *state;
+    *state = *other;
+    *other = own;
+    return STN_OK;
+}
+
 /// Before anything is changed: ids of a problem are unique.
 static stn_status check_ids(const step_setup *setup, step_frame *frame, stn_error *err) {
     const stn_problem *problem = &frame->problem;

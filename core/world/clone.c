@@ -6,22 +6,37 @@
 #include "world/clearance.h"
 #include "world/world.h"
 
+void stn_world_state_replaced(stn_world *world) {
+    world->frame.kinematics_stale = true;
+    world->frame.problem = (stn_problem){0};
+    world->services.hop = (hop_watch){0};
+    world->frame.sleepers.known = false;
+    world->frame.told = true;
+}
+
 stn_status stn_world_take_state(stn_world *world, const stn_state *from, stn_error *err) {
     stn_status status =
         stn_cache_replace_state(&world->state, from, stn_setup_cache_bytes(world->setup), &world->services, err);
     if (status != STN_OK) {
         return status;
     }
-    world->frame.kinematics_stale = true;
-    world->frame.problem = (stn_problem){0}; // what the last step made belongs to the other state
-    world->services.hop = (hop_watch){0};
-    world->frame.sleepers.known = false;
-    world->frame.told = true;
+    stn_world_state_replaced(world);
     stn_world_show_state(world);
     return STN_OK;
 }
 
+stn_status stn_world_check_own(const stn_world *world, stn_error *err) {
+    return !world->in_batch ? STN_OK
+                            : stn_fail(err, STN_ERR_SEQUENCE,
+                                       "the world is one of a batch, which share step length, integrator and "
+                                       "controllers: choose them before the batch is made");
+}
+
 stn_status stn_world_take_integrator(stn_world *world, stn_instance *integrator, stn_error *err) {
+    stn_status own = stn_world_check_own(world, err);
+    if (own != STN_OK) {
+        return own;
+    }
     if (world->setup->model == NULL) {
         return stn_setup_put_integrator(world->setup, integrator, err);
     }
@@ -87,13 +102,13 @@ static stn_status fill_clone(const stn_world *world, stn_world *clone, stn_error
     return stn_world_take_state(clone, &world->state, err);
 }
 
-stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err) {
+static stn_status make_clone(const stn_world *world, int32_t threads, stn_world **out, stn_error *err) {
     *out = NULL;
     if (world->setup->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "clone: compile the world first");
     }
     stn_world *clone = NULL;
-    stn_status status = stn_world_of_setup(stn_setup_keep(world->setup), &clone, err);
+    stn_status status = stn_world_of_setup(stn_setup_keep(world->setup), threads, &clone, err);
     if (status != STN_OK) {
         return status;
     }
@@ -106,6 +121,14 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
     }
     *out = clone;
     return STN_OK;
+}
+
+stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err) {
+    return make_clone(world, world->setup->options.threads, out, err);
+}
+
+stn_status stn_world_clone_alone(const stn_world *world, stn_world **out, stn_error *err) {
+    return make_clone(world, 1, out, err);
 }
 
 uint64_t stn_world_hash(const stn_world *world) {

@@ -132,7 +132,8 @@ static void discard(stn_context *context, controller *c) {
 stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err) {
     stn_context *context = world->services.context;
     controller c = {.instance = input->controller.instance};
-    stn_status status = stn_world_compile(world, err);
+    stn_status status = stn_world_check_own(world, err);
+    status = status == STN_OK ? stn_world_compile(world, err) : status;
     if (status == STN_OK) {
         status = check_target(world, input, err);
     }

@@ -81,6 +81,9 @@ const stn_observation *stn_world_observation(const stn_world *world) {
 }
 
 stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observer call, void *user, stn_error *err) {
+    if (world->in_batch) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "a world of a batch has no observers of its own; stn_batch_observe");
+    }
     size_t count = (size_t)world->observer_count;
     observer *grown = stn_reallocate(world->services.context, world->observers, count, count + 1, sizeof *grown);
     if (grown == NULL) {

@@ -22,7 +22,7 @@ double stn_world_random(stn_world *world) {
     return stn_random_unit(result);
 }
 
-stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err) {
+stn_status stn_world_of_setup(step_setup *setup, int32_t threads, stn_world **out, stn_error *err) {
     stn_context *context = setup->context;
     stn_world *world = stn_allocate(context, 1, sizeof *world);
     if (world == NULL) {
@@ -44,8 +44,8 @@ stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err
     services->looks = stn_arena_create(context);
     if (world->frame.arena == NULL || services->looks == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
-    } else if (setup->options.threads != 1) {
-        status = stn_threads_create(context, setup->options.threads, &services->threads, err);
+    } else if (threads != 1) {
+        status = stn_threads_create(context, threads, &services->threads, err);
     }
     for (int32_t i = 0; i < NARROW_PARTS && status == STN_OK && services->threads != NULL; i++) {
         services->narrow[i] = stn_arena_create(context);
@@ -92,7 +92,7 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     if (status != STN_OK) {
         return status;
     }
-    status = stn_world_of_setup(setup, &world, err);
+    status = stn_world_of_setup(setup, own.threads, &world, err);
     if (status != STN_OK) {
         return status;
     }

@@ -40,6 +40,7 @@ struct stn_world {
     stn_model_builder *builder;
     stn_error failure; // of compiling, once the model was complete; status 0: none
     bool stepped;
+    bool in_batch; // many states take turns with it: step length, integrator, controllers and observers stay
     input_hook input_hook;
 
     // what looks at finished steps
@@ -73,6 +74,12 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
 stn_status stn_world_take_camera(stn_world *world, const stn_camera *camera, stn_error *err);
 stn_status stn_world_take_caption(stn_world *world, const char *text, stn_error *err);
 void stn_world_forget_show(stn_world *world); // releases camera and caption
+/// Another state has taken the place of the world's: what the last step made belongs to the one before.
+void stn_world_state_replaced(stn_world *world);
+/// STN_ERR_SEQUENCE: what is about to change is shared with other worlds of a batch.
+stn_status stn_world_check_own(const stn_world *world, stn_error *err);
+/// A clone that steps by one thread.
+stn_status stn_world_clone_alone(const stn_world *world, stn_world **out, stn_error *err);
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);
@@ -82,8 +89,8 @@ stn_status stn_world_size_memories(stn_world *world, const stn_state_sizes *size
 stn_status stn_world_keep_start(stn_world *world, stn_error *err); // the state becomes the one of reset
 
 // world.c
-/// A world without a model, which takes over a use of the setup, also on failure.
-stn_status stn_world_of_setup(step_setup *setup, stn_world **out, stn_error *err);
+/// A world without a model whose step `threads` share; it takes over a use of the setup, also on failure.
+stn_status stn_world_of_setup(step_setup *setup, int32_t threads, stn_world **out, stn_error *err);
 /// Keeps `data` with the world until it is destroyed; on failure it stays the caller's.
 stn_status stn_world_attach(stn_world *world, void (*release)(stn_world *world, void *data), void *data,
                             stn_error *err);
@@ -366,6 +373,8 @@ stn_status stn_cache_commit(const step_setup *setup, stn_state *state, step_fram
 /// The state becomes a copy of one of the same sizes, with its index; on failure neither changes.
 stn_status stn_cache_replace_state(stn_state *state, const stn_state *from, size_t memory_bytes,
                                    step_services *services, stn_error *err);
+/// The state and another one of its world change places, and the index follows; on failure neither does.
+stn_status stn_cache_exchange_state(stn_state *state, stn_state *other, step_services *services, stn_error *err);
 
 void stn_cache_rescale(stn_state *state, double factor); // impulses, for a step of another length
 

@@ -3,6 +3,7 @@
 #ifndef STICTION_STICTION_H
 #define STICTION_STICTION_H
 
+#include <stiction/batch.h>
 #include <stiction/mesh_query.h>
 #include <stiction/query.h>
 #include <stiction/record.h>
