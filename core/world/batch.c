@@ -219,28 +219,39 @@ static void note_failure(stn_batch *batch, int32_t world, stn_status status, con
     }
 }
 
-stn_status stn_batch_visit(stn_batch *batch, int32_t world, stn_batch_visitor visit, void *user, stn_error *err) {
-    if (world < 0 || world >= batch->count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "batch: world %d is not one of 0 to %d", world, batch->count - 1);
-    }
+/// A call between steps. `shows`: the world has to be as if it stood alone, with poses, energies and an observation.
+static stn_status visit_world(stn_batch *batch, int32_t world, stn_batch_visitor visit, void *user, bool shows,
+                              stn_error *err) {
     stn_world *worker = batch->workers[0];
     stn_status status = begin_turn(batch, world, worker, err);
     if (status != STN_OK) {
         return status;
     }
-    worker->frame.report = (stn_step_report){0}; // of another world's step
-    stn_world_show_state(worker);
-    const uint64_t before = stn_world_hash(worker);
+    if (shows) {
+        worker->frame.report = (stn_step_report){0}; // of another world's step
+        stn_world_show_state(worker);
+    }
     status = visit(user, worker, err);
-    stn_world_show_state(worker);
-    if (worker->observation.problem != NULL) { // it made a step
+    if (batch->outputs[STN_BATCH_BODY_POSE].columns + batch->outputs[STN_BATCH_ENERGY].columns > 0) {
+        stn_world_show_state(worker);
+        keep_state_outputs(batch, world, &worker->observation);
+    }
+    if (worker->frame.problem.trees != NULL) { // it made a step
         keep_step_outputs(batch, world, &worker->observation);
     }
-    keep_state_outputs(batch, world, &worker->observation);
-    if (stn_world_hash(worker) != before) {
+    end_turn(batch, world, worker);
+    return status;
+}
+
+stn_status stn_batch_visit(stn_batch *batch, int32_t world, stn_batch_visitor visit, void *user, stn_error *err) {
+    if (world < 0 || world >= batch->count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "batch: world %d is not one of 0 to %d", world, batch->count - 1);
+    }
+    const uint64_t before = stn_batch_hash(batch, world);
+    const stn_status status = visit_world(batch, world, visit, user, true, err);
+    if (stn_batch_hash(batch, world) != before) {
         forget_failure(batch, world);
     }
-    end_turn(batch, world, worker);
     return status;
 }
 
@@ -389,7 +400,7 @@ static stn_status put_values(void *user, stn_world *world, stn_error *err) {
 
 stn_status stn_batch_set(stn_batch *batch, stn_batch_field field, const int32_t *worlds, int32_t count,
                          const double *values, stn_error *err) {
-    new_values next;
+    new_values next = {0};
     const double *now;
     stn_status status = check_worlds(batch, worlds, count, err);
     if (status == STN_OK && !state_field(&batch->states[0], field, &next.input, &now, &next.columns)) {
@@ -400,9 +411,11 @@ stn_status stn_batch_set(stn_batch *batch, stn_batch_field field, const int32_t 
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         const int32_t world = worlds != NULL ? worlds[i] : i;
         next.values = values + (size_t)i * next.columns;
-        status = stn_batch_visit(batch, world, put_values, &next, err);
+        status = visit_world(batch, world, put_values, &next, false, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "world %d, %s", world, stn_batch_field_name(field));
+        } else {
+            forget_failure(batch, world);
         }
     }
     return status;
@@ -422,7 +435,7 @@ stn_status stn_batch_reset(stn_batch *batch, const int32_t *worlds, int32_t coun
                                 err);
         forget_failure(batch, world);
         keep_step_outputs(batch, world, NULL);
-        status = status == STN_OK ? stn_batch_visit(batch, world, nothing, NULL, err) : status;
+        status = status == STN_OK ? visit_world(batch, world, nothing, NULL, false, err) : status;
     }
     return status;
 }
@@ -540,7 +553,7 @@ static stn_status fill(stn_batch *batch, const stn_world *world, const stn_batch
     for (int32_t i = 0; i < options->count && status == STN_OK; i++) {
         status = stn_state_copy(batch->context, &world->state, bytes, &batch->states[i], err);
         batch->count = i + 1;
-        status = status == STN_OK ? stn_batch_visit(batch, i, nothing, NULL, err) : status;
+        status = status == STN_OK ? visit_world(batch, i, nothing, NULL, false, err) : status;
     }
     return status;
 }

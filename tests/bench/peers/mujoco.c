@@ -16,7 +16,8 @@ enum { MOST_DOFS = 2600 }; // Newton's Hessian is dense: beyond, a step takes mi
 typedef struct peer {
     mjModel *model;
     mjData *data;
-    mjtNum *work; // (nv)
+    mjtNum *work;  // (nv)
+    bool borrowed; // the model is another's
 } peer;
 
 // Its failures end the process unless a handler leaves; the handler gets no argument of ours.
@@ -34,7 +35,9 @@ static void be_quiet(const char *text) {
 static void destroy(void *self) {
     peer *p = self;
     mj_deleteData(p->data);
-    mj_deleteModel(p->model);
+    if (!p->borrowed) {
+        mj_deleteModel(p->model);
+    }
     free(p->work);
     free(p);
 }
@@ -86,6 +89,21 @@ static void *create(const peer_scene *scene, const char *setting) {
     for (int u = 0; u < p->model->nu; u++) { // servos hold the start
         p->data->ctrl[u] = p->data->qpos[p->model->jnt_qposadr[p->model->actuator_trnid[2 * u]]];
     }
+    return p;
+}
+
+void *mujoco_peer_beside(void *self) {
+    const peer *other = self;
+    peer *p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        return NULL;
+    }
+    *p = (peer){other->model, mj_makeData(other->model), calloc((size_t)other->model->nv, sizeof *p->work), true};
+    if (p->data == NULL || p->work == NULL) {
+        destroy(p);
+        return NULL;
+    }
+    mj_copyData(p->data, p->model, other->data);
     return p;
 }
 

@@ -48,6 +48,8 @@ typedef struct peer_engine {
 extern const peer_engine stiction_peer;
 #ifdef HAVE_MUJOCO
 extern const peer_engine mujoco_peer;
+/// Another world over the model of one, in its state; the first is destroyed last. NULL: not possible.
+void *mujoco_peer_beside(void *self);
 #endif
 #ifdef HAVE_ODE
 extern const peer_engine ode_peer; // free bodies of spheres, boxes and capsules only
