@@ -18,11 +18,18 @@ typedef struct output {
     double *values;  // (count x columns)
 } output;
 
+/// Steps that one thread made; threads do not write into one line of a cache.
+typedef struct step_count {
+    int64_t made, not_converged, stalled;
+    char apart[64 - 3 * sizeof(int64_t)];
+} step_count;
+
 struct stn_batch {
     stn_context *context;
     stn_threads *threads; // NULL: one
     stn_world **workers;  // (threads) whose states take turns
     int32_t count;
+    step_count *counts;                    // (threads)
     stn_state *states;                     // (count)
     stn_status *made;                      // (count) of the last step of each
     const stn_error **failures;            // (count) NULL: it steps; owned, but for no_memory_to_say
@@ -277,8 +284,12 @@ static void step_world(void *user, int32_t world, int32_t number) {
         return;
     }
     stn_status worst = STN_OK;
+    step_count *counted = &batch->counts[number];
     for (int32_t i = 0; i < job->steps && status >= 0; i++) {
         status = stn_world_step(worker, &why);
+        counted->made += status >= 0;
+        counted->not_converged += status == STN_NOT_CONVERGED;
+        counted->stalled += status == STN_STALLED;
         if (status >= 0 && batch->observer != NULL) {
             const stn_status seen = batch->observer(batch->observer_user, world, worker, &why);
             status = seen < 0 ? seen : status;
@@ -485,12 +496,17 @@ const stn_error *stn_batch_error(const stn_batch *batch, int32_t world) {
     return world >= 0 && world < batch->count ? batch->failures[world] : NULL;
 }
 
-int32_t stn_batch_failed(const stn_batch *batch) {
-    int32_t failed = 0;
-    for (int32_t i = 0; i < batch->count; i++) {
-        failed += batch->failures[i] != NULL;
+stn_batch_tally stn_batch_count_steps(const stn_batch *batch) {
+    stn_batch_tally all = {0};
+    for (int32_t k = 0; k < stn_threads_count(batch->threads); k++) {
+        all.steps += batch->counts[k].made;
+        all.not_converged += batch->counts[k].not_converged;
+        all.stalled += batch->counts[k].stalled;
     }
-    return failed;
+    for (int32_t i = 0; i < batch->count; i++) {
+        all.failed += batch->failures[i] != NULL;
+    }
+    return all;
 }
 
 // ------------------------------------------------------------------------------------------------------ life
@@ -514,6 +530,7 @@ void stn_batch_destroy(stn_batch *batch) {
     }
     stn_threads_destroy(batch->threads);
     stn_release(batch->context, batch->workers);
+    stn_release(batch->context, batch->counts);
     stn_release(batch->context, batch->states);
     stn_release(batch->context, batch->made);
     stn_release(batch->context, (void *)batch->failures);
@@ -530,10 +547,12 @@ static stn_status fill(stn_batch *batch, const stn_world *world, const stn_batch
     }
     const size_t count = (size_t)options->count;
     batch->workers = stn_allocate(batch->context, (size_t)options->threads, sizeof *batch->workers);
+    batch->counts = stn_allocate(batch->context, (size_t)options->threads, sizeof *batch->counts);
     batch->states = stn_allocate(batch->context, count, sizeof *batch->states);
     batch->made = stn_allocate(batch->context, count, sizeof *batch->made);
     batch->failures = stn_allocate(batch->context, count, sizeof *batch->failures);
-    bool complete = batch->workers != NULL && batch->states != NULL && batch->made != NULL && batch->failures != NULL;
+    bool complete = batch->workers != NULL && batch->counts != NULL && batch->states != NULL && batch->made != NULL &&
+                    batch->failures != NULL;
     for (int32_t f = 0; f < STN_BATCH_FIELD_COUNT && complete; f++) {
         output *o = &batch->outputs[f];
         o->columns = options->outputs & 1u << f ? output_columns(world->setup->model, f) : 0;

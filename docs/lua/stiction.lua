@@ -685,6 +685,49 @@ function world:capture(options) end
 function world:solve_problem(solver) end
 ---@return number[][] of each contact of the last step, on B, world axes [N s]
 function world:law_impulses() end
+---@alias stiction.BatchField "q"|"v"|"effort"|"reference"|"wrench"|"time"|"body_pose"|"contact_force"|"energy"|"report"|"certificate"|"command"
+
+---Many worlds of one description, stepped side by side.
+---@class stiction.batch
+---@field count integer worlds
+local batch = {}
+---@param steps? integer 1
+---@return integer failed worlds that stand still because they have failed
+function batch:step(steps) end
+---@param field stiction.BatchField
+---@param worlds? integer|integer[] nil: all
+---@return number[][]|number[] rows of the worlds; of one world its row; of fields of one column numbers
+function batch:get(field, worlds) end
+---@param field stiction.BatchField of the state, or "command"
+---@param rows number[][]|number[] a row for each world, or one for all
+---@param worlds? integer|integer[] nil: all
+function batch:set(field, rows, worlds) end
+---@param worlds? integer|integer[] nil: all
+function batch:reset(worlds) end
+---@param from integer|integer[] one world for all that are copied to, or one for each
+---@param to? integer|integer[] nil: all
+function batch:copy(from, to) end
+---@param world integer
+---@param visitor fun(world: stiction.world): ... gets the world for the time of the call
+---@return any ... what the visitor returns
+function batch:visit(world, visitor) end
+---@param world integer
+---@return string? why it stands still
+function batch:error(world) end
+---@param field stiction.BatchField
+---@return integer columns 0: not kept
+function batch:columns(field) end
+---@return { steps: integer, not_converged: integer, stalled: integer, failed: integer }
+function batch:tally() end
+---@param world integer
+---@return string
+function batch:hash(world) end
+function batch:close() end
+
+---@param options { [1]: stiction.world, count?: integer, threads?: integer, outputs?: stiction.BatchField[] }
+---@return stiction.batch
+function stn.batch(options) end
+
 ---@class stiction.Prediction
 ---@field status "ok"|"not_converged"|"stalled"|"failed"
 ---@field converged boolean

@@ -80,8 +80,14 @@ STN_API int32_t stn_batch_columns(const stn_batch *batch, stn_batch_field field)
 STN_API stn_status stn_batch_step(stn_batch *batch, int32_t steps, stn_error *err);
 /// What stopped world `world`: NULL while it steps. Borrowed until something changes the world.
 STN_API const stn_error *stn_batch_error(const stn_batch *batch, int32_t world);
-/// How many worlds have failed.
-STN_API int32_t stn_batch_failed(const stn_batch *batch);
+/// What came of all steps since the batch was created.
+typedef struct stn_batch_tally {
+    int64_t steps;         // made, of all worlds
+    int64_t not_converged; // of them, by their status
+    int64_t stalled;       // likewise
+    int32_t failed;        // worlds that stand still now
+} stn_batch_tally;
+STN_API stn_batch_tally stn_batch_count_steps(const stn_batch *batch); ///< sums over all worlds
 
 /// Called after every step of a world, by the thread that makes it, several at once for different worlds: what it
 /// writes is best indexed by `world`. `stepped` is the world for the time of the call: what sensors and queries say,

@@ -25,6 +25,7 @@
 #define STN_LUA_POSE        "stiction.pose"
 #define STN_LUA_SKIP        "stiction.skip"
 #define STN_LUA_TASK        "stiction.task"
+#define STN_LUA_BATCH       "stiction.batch"
 
 typedef struct stn_lua_patch_log stn_lua_patch_log; // run.c
 
@@ -259,6 +260,8 @@ void stn_lua_follow_coroutines(lua_State *L);
 void stn_lua_replace_exit(lua_State *L);
 /// Pushes an empty world object: its tables exist before anything can fail.
 stn_lua_world *stn_lua_push_world(lua_State *L, lua_session *session);
+/// Pushes an object for a world that is to be a copy of the complete one at `index`, and has the same names.
+stn_lua_world *stn_lua_push_twin(lua_State *L, int index, const stn_lua_world *w);
 stn_lua_world *stn_lua_world_check(lua_State *L, int index); ///< open world, or raises
 /// The same, raises also while the world waits for what a function of the script returns, in the middle of a step or of
 /// its description: then `what` must not be called.
@@ -411,6 +414,8 @@ void stn_lua_motions_start(lua_State *L, int index, stn_lua_world *w);
 void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the motions of another, both at absolute indices.
 void stn_lua_motions_copy(lua_State *L, int from, int to);
+/// Has the world functions in Lua that its steps ask: kinematic motions, or those of controllers?
+bool stn_lua_runs_functions(lua_State *L, int index);
 
 // ------------------------------------------------------------------------------------------- soft bodies (soft.c)
 
@@ -494,6 +499,7 @@ void stn_lua_open_motion(lua_State *L);
 void stn_lua_open_patch(lua_State *L);
 void stn_lua_open_pose(lua_State *L);
 void stn_lua_open_task(lua_State *L);
+void stn_lua_open_batch(lua_State *L);
 void stn_lua_open_move(lua_State *L);
 /// Is this the first time that the state meets the file? What is said about it needs saying once.
 bool stn_lua_first_time(lua_State *L, const char *path);
@@ -511,7 +517,7 @@ extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],
-    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
+    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_batch_functions[], stn_lua_wait_functions[];
 /// Of tasks.
 extern const luaL_Reg stn_lua_wait_methods[];
 

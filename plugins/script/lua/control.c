@@ -657,6 +657,14 @@ void stn_lua_motions_copy(lua_State *L, int from, int to) {
     copy_list(L, from, to, STN_LUA_MOTIONS);
 }
 
+bool stn_lua_runs_functions(lua_State *L, int index) {
+    lua_getiuservalue(L, index, UPDATES);
+    lua_getiuservalue(L, index, STN_LUA_MOTIONS);
+    const bool any = lua_rawlen(L, -1) + lua_rawlen(L, -2) > 0;
+    lua_pop(L, 2);
+    return any;
+}
+
 // --------------------------------------------------------------------------------------------------- kinematic bodies
 
 /// group:kinematic(function(t) return pose, velocity end) or group:kinematic { times =, poses =, ... }.

@@ -55,6 +55,20 @@ stn_lua_world *stn_lua_push_world(lua_State *L, lua_session *session) {
     return w;
 }
 
+stn_lua_world *stn_lua_push_twin(lua_State *L, int index, const stn_lua_world *w) {
+    index = lua_absindex(L, index);
+    stn_lua_world *twin = stn_lua_push_world(L, w->session);
+    twin->compiled = twin->cloned = true;
+    memcpy(twin->compiled_at, w->compiled_at, sizeof twin->compiled_at);
+    memcpy(twin->compiled_by, w->compiled_by, sizeof twin->compiled_by);
+    static const int shared[] = {1, 3, STN_LUA_SOFT_BODIES}; // start values, findings: never changed after completion
+    for (int i = 0; i < STN_COUNT(shared); i++) {
+        lua_getiuservalue(L, index, shared[i]);
+        lua_setiuservalue(L, -2, shared[i]);
+    }
+    return twin;
+}
+
 stn_lua_world *stn_lua_world_check(lua_State *L, int index) {
     stn_lua_world *w = stn_lua_self(L, index, STN_LUA_WORLD);
     if (w->world == NULL) {

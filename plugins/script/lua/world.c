@@ -141,17 +141,9 @@ static int world_collect(lua_State *L) {
 static int world_clone(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     stn_lua_tasks_refuse(L, 1, "world:clone", "code that waits cannot be copied");
-    stn_lua_world *copy = stn_lua_push_world(L, w->session);
+    stn_lua_world *copy = stn_lua_push_twin(L, 1, w);
     stn_error err = {0};
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
-    copy->compiled = copy->cloned = true;
-    memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
-    memcpy(copy->compiled_by, w->compiled_by, sizeof copy->compiled_by);
-    static const int shared[] = {1, 3, STN_LUA_SOFT_BODIES}; // start values, findings: never changed after completion
-    for (int i = 0; i < STN_COUNT(shared); i++) {
-        lua_getiuservalue(L, 1, shared[i]);
-        lua_setiuservalue(L, -2, shared[i]);
-    }
     stn_lua_motions_copy(L, 1, lua_gettop(L));
     stn_lua_updates_copy(L, 1, lua_gettop(L));
     return 1;
@@ -379,6 +371,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_pose(L);
     stn_lua_open_task(L);
     stn_lua_open_move(L);
+    stn_lua_open_batch(L);
     lua_newtable(L);
     luaL_setfuncs(L, functions, 0);
     luaL_setfuncs(L, stn_lua_params_functions, 0);
@@ -391,6 +384,7 @@ int luaopen_stiction(lua_State *L) {
     luaL_setfuncs(L, stn_lua_finding_functions, 0);
     luaL_setfuncs(L, stn_lua_material_functions, 0);
     luaL_setfuncs(L, stn_lua_task_functions, 0);
+    luaL_setfuncs(L, stn_lua_batch_functions, 0);
     luaL_setfuncs(L, stn_lua_wait_functions, 0);
     lua_pushnumber(L, STN_PI / 180.0);
     lua_setfield(L, -2, "deg");

@@ -193,7 +193,7 @@ static void a_world_that_fails_stands_still_alone(void **state) {
     assert_non_null(strstr(err.text, "world 3 of 5: "));
     assert_true(stn_batch_error(batch, 3)->status == status);
     assert_null(stn_batch_error(batch, 2));
-    assert_int_equal(stn_batch_failed(batch), 1);
+    assert_int_equal(stn_batch_count_steps(batch).failed, 1);
     assert_true(stn_batch_hash(batch, 3) == before);
     assert_ok(stn_batch_get(batch, STN_BATCH_REPORT, NULL, 5, report, &err), err);
     assert_near(report[3 * 4], status, 0.0);
@@ -202,7 +202,7 @@ static void a_world_that_fails_stands_still_alone(void **state) {
     }
     assert_true(stn_batch_hash(batch, 4) == stn_world_hash(world));   // the others are not touched
     assert_ok(stn_batch_copy(batch, &bad[0], &bad[1], 1, &err), err); // with its failure
-    assert_int_equal(stn_batch_failed(batch), 2);
+    assert_int_equal(stn_batch_count_steps(batch).failed, 2);
     assert_true(stn_batch_step(batch, 1, &err) < 0);
     assert_non_null(strstr(err.text, "world 1 of 5 (2 worlds stand still)"));
     assert_true(stn_world_step(world, &err) >= 0);
@@ -210,7 +210,7 @@ static void a_world_that_fails_stands_still_alone(void **state) {
     memset(effort, 0, sizeof effort);
     assert_ok(stn_batch_set(batch, STN_BATCH_EFFORT, &bad[0], 1, effort, &err), err);
     assert_ok(stn_batch_reset(batch, &bad[1], 1, &err), err);
-    assert_int_equal(stn_batch_failed(batch), 0);
+    assert_int_equal(stn_batch_count_steps(batch).failed, 0);
     assert_true(stn_batch_step(batch, 1, &err) >= 0);
     stn_batch_destroy(batch);
     stn_world_destroy(world);
@@ -231,6 +231,8 @@ static void an_observer_sees_every_step(void **state) {
     assert_int_equal(stn_batch_step(batch, 5, &err), STN_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "world 2 of 4: seen enough"));
     const int32_t expected[4] = {5, 5, 3, 5};
+    assert_int_equal(stn_batch_count_steps(batch).steps, 18);
+    assert_int_equal(stn_batch_count_steps(batch).not_converged, 0);
     assert_memory_equal(steps, expected, sizeof expected);
     stn_batch_destroy(batch);
     stn_world_destroy(world);

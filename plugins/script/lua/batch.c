@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// stn.batch { world, count = 1000, threads = 2 }: many worlds of one description, stepped side by side (batch.h).
+#include <math.h>
+#include <string.h>
+
+#include <stiction/batch.h>
+
+#include "bind.h"
+
+/// Between two looks whether the script is to end.
+enum { STEPS_AT_ONCE = 16 };
+
+static const char command[] = "command", position[] = "position";
+
+/// Position references of a controller among those of the state.
+typedef struct command_part {
+    int32_t start, count;
+} command_part;
+
+/// User value 1: the world that visitors get.
+typedef struct batch_object {
+    lua_session *session;
+    stn_batch *batch; // NULL once closed
+    int32_t nq;
+    int32_t part_count, command_count;
+    command_part *parts; // (part_count), in the memory of user value 2
+} batch_object;
+
+static batch_object *check_batch(lua_State *L) {
+    batch_object *o = stn_lua_self(L, 1, STN_LUA_BATCH);
+    if (o->batch == NULL) {
+        stn_lua_fail(L, "this batch was closed");
+    }
+    return o;
+}
+
+static int batch_close(lua_State *L) {
+    batch_object *o = luaL_checkudata(L, 1, STN_LUA_BATCH);
+    stn_batch_destroy(o->batch);
+    o->batch = NULL;
+    return 0;
+}
+
+// ---------------------------------------------------------------------------------------------------- arguments
+
+/// A field by name, with `command` behind those of the batch.
+static int check_field(lua_State *L, int index, const char *owner) {
+    const char *names[STN_BATCH_FIELD_COUNT + 2] = {NULL};
+    for (int f = 0; f < STN_BATCH_FIELD_COUNT; f++) {
+        names[f] = stn_batch_field_name(f);
+    }
+    names[STN_BATCH_FIELD_COUNT] = command;
+    if (lua_type(L, index) != LUA_TSTRING) {
+        stn_lua_fail(L, "%s: name the field, such as \"q\", got %s", owner, luaL_typename(L, index));
+    }
+    for (int f = 0; f <= STN_BATCH_FIELD_COUNT; f++) {
+        if (strcmp(names[f], lua_tostring(L, index)) == 0) {
+            return f;
+        }
+    }
+    stn_lua_unknown(L, owner, lua_tostring(L, index), names);
+}
+
+static int32_t check_world(lua_State *L, int index, const batch_object *o, const char *owner) {
+    int is_integer = 0;
+    const lua_Integer world = lua_tointegerx(L, index, &is_integer);
+    if (!is_integer || world < 1 || world > stn_batch_count(o->batch)) {
+        stn_lua_fail(L, "%s: world %s is not one of 1 to %d", owner, luaL_tolstring(L, index, NULL),
+                     (int)stn_batch_count(o->batch));
+    }
+    return (int32_t)world - 1;
+}
+
+/// A world, a list of them, or nil: all. In memory that it pushes; NULL: all.
+static int32_t *check_worlds(lua_State *L, int index, const batch_object *o, const char *owner, int32_t *count) {
+    *count = stn_batch_count(o->batch);
+    if (lua_isnoneornil(L, index)) {
+        lua_pushnil(L);
+        return NULL;
+    }
+    const bool one = lua_type(L, index) != LUA_TTABLE;
+    *count = one ? 1 : (int32_t)lua_rawlen(L, index);
+    int32_t *worlds = lua_newuserdatauv(L, sizeof *worlds * (size_t)(*count + 1), 0);
+    for (int32_t i = 0; i < *count; i++) {
+        if (one) {
+            lua_pushvalue(L, index);
+        } else {
+            lua_rawgeti(L, index, i + 1);
+        }
+        worlds[i] = check_world(L, lua_gettop(L), o, owner);
+        lua_pop(L, 1);
+    }
+    return worlds;
+}
+
+static int32_t columns_of(const batch_object *o, int field) {
+    return field == STN_BATCH_FIELD_COUNT ? o->command_count : stn_batch_columns(o->batch, (stn_batch_field)field);
+}
+
+/// Of the state: a command is a part of the references.
+static stn_batch_field stored_field(int field) {
+    return field == STN_BATCH_FIELD_COUNT ? STN_BATCH_REFERENCE : (stn_batch_field)field;
+}
+
+/// Between rows of references and those of commands.
+static void exchange_commands(const batch_object *o, double *references, double *commands, bool read) {
+    for (int32_t i = 0; i < o->part_count; i++) {
+        const size_t bytes = sizeof(double) * (size_t)o->parts[i].count;
+        double *reference = references + o->parts[i].start;
+        memcpy(read ? commands : reference, read ? reference : commands, bytes);
+        commands += o->parts[i].count;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------- numbers in and out
+
+static int batch_get(lua_State *L) {
+    static const char owner[] = "batch:get";
+    const batch_object *o = check_batch(L);
+    const int field = check_field(L, 2, owner);
+    int32_t count = 0;
+    const int32_t *worlds = check_worlds(L, 3, o, owner, &count);
+    const size_t stored = (size_t)stn_batch_columns(o->batch, stored_field(field));
+    const int32_t columns = columns_of(o, field);
+    double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)columns + 1), 0);
+    double *commands = values + (size_t)count * stored;
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_get(o->batch, stored_field(field), worlds, count, values, &err), &err);
+    lua_createtable(L, count, 0);
+    for (int32_t i = 0; i < count; i++) {
+        double *row = values + (size_t)i * stored;
+        if (field == STN_BATCH_FIELD_COUNT) {
+            exchange_commands(o, row, commands, true);
+            row = commands;
+        }
+        if (columns == 1) {
+            lua_pushnumber(L, row[0]);
+        } else {
+            stn_lua_push_reals(L, row, columns);
+        }
+        lua_rawseti(L, -2, i + 1);
+    }
+    if (lua_type(L, 3) == LUA_TNUMBER) { // of one world
+        lua_rawgeti(L, -1, 1);
+    }
+    return 1;
+}
+
+/// Is the table at `index` one row for all, a list of numbers?
+static bool is_row(lua_State *L, int index) {
+    const bool number = lua_rawgeti(L, index, 1) == LUA_TNUMBER;
+    lua_pop(L, 1);
+    return number;
+}
+
+static int batch_set(lua_State *L) {
+    static const char owner[] = "batch:set";
+    const batch_object *o = check_batch(L);
+    const int field = check_field(L, 2, owner);
+    const int32_t columns = columns_of(o, field);
+    int32_t count = 0;
+    const int32_t *worlds = check_worlds(L, 4, o, owner, &count);
+    luaL_argcheck(L, lua_type(L, 3) == LUA_TTABLE, 3, "a list of rows, or one row for all, is needed");
+    const bool one_row = is_row(L, 3) && (columns != 1 || lua_rawlen(L, 3) == 1);
+    if (!one_row && (lua_Integer)lua_rawlen(L, 3) != count) {
+        stn_lua_fail(L, "%s: %d rows for %d worlds", owner, (int)lua_rawlen(L, 3), (int)count);
+    }
+    const size_t stored = (size_t)stn_batch_columns(o->batch, stored_field(field));
+    double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)columns + 1), 0);
+    double *row = values + (size_t)count * stored;
+    stn_error err = {0};
+    if (field == STN_BATCH_FIELD_COUNT) {
+        stn_lua_check(L, stn_batch_get(o->batch, STN_BATCH_REFERENCE, worlds, count, values, &err), &err);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (!one_row || i == 0) {
+            const char *what = lua_pushfstring(L, "%s %s, row %d", owner, lua_tostring(L, 2), (int)i + 1);
+            lua_pushvalue(L, 3);
+            if (!one_row) {
+                lua_rawgeti(L, 3, i + 1);
+            }
+            if (!one_row && columns == 1) {
+                row[0] = stn_lua_real(L, lua_gettop(L), what, "");
+            } else {
+                stn_lua_reals(L, lua_gettop(L), what, "", columns, row);
+            }
+            lua_pop(L, one_row ? 2 : 3);
+        }
+        if (field == STN_BATCH_FIELD_COUNT) {
+            exchange_commands(o, values + (size_t)i * stored, row, false);
+        } else {
+            memcpy(values + (size_t)i * stored, row, stored * sizeof *row);
+        }
+    }
+    stn_lua_check(L, stn_batch_set(o->batch, stored_field(field), worlds, count, values, &err), &err);
+    return 0;
+}
+
+static int batch_columns(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    lua_pushinteger(L, columns_of(o, check_field(L, 2, "batch:columns")));
+    return 1;
+}
+
+// ---------------------------------------------------------------------------------------------------------- steps
+
+/// batch:step(steps): how many worlds stand still because they have failed.
+static int batch_step(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    const lua_Integer steps = luaL_optinteger(L, 2, 1);
+    luaL_argcheck(L, steps >= 0 && steps <= INT32_MAX, 2, "steps must be >= 0");
+    for (lua_Integer made = 0; made < steps;) {
+        const lua_Integer next = steps - made < STEPS_AT_ONCE ? steps - made : STEPS_AT_ONCE;
+        (void)stn_batch_step(o->batch, (int32_t)next, NULL); // a world that fails tells it by itself
+        made += next;
+        if (o->session->stopped) {
+            stn_lua_fail(L, "interrupted");
+        }
+    }
+    lua_pushinteger(L, stn_batch_count_steps(o->batch).failed);
+    return 1;
+}
+
+static int batch_reset(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    int32_t count = 0;
+    const int32_t *worlds = check_worlds(L, 2, o, "batch:reset", &count);
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_reset(o->batch, worlds, count, &err), &err);
+    return 0;
+}
+
+static int batch_copy(lua_State *L) {
+    static const char owner[] = "batch:copy";
+    const batch_object *o = check_batch(L);
+    int32_t from_count = 0, to_count = 0;
+    int32_t *from = check_worlds(L, 2, o, owner, &from_count);
+    const int32_t *to = check_worlds(L, 3, o, owner, &to_count);
+    if (from == NULL || (from_count != to_count && from_count != 1)) {
+        stn_lua_fail(L, "%s: name one world, or a list of as many as are copied to (%d)", owner, (int)to_count);
+    }
+    int32_t *pairs = lua_newuserdatauv(L, 2 * sizeof *pairs * (size_t)(to_count + 1), 0);
+    for (int32_t i = 0; i < to_count; i++) {
+        pairs[i] = from[from_count == 1 ? 0 : i];
+        pairs[to_count + i] = to != NULL ? to[i] : i;
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_copy(o->batch, pairs, pairs + to_count, to_count, &err), &err);
+    return 0;
+}
+
+/// batch:error(i): why a world stands still; nil: it does not.
+static int batch_error(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    const stn_error *err = stn_batch_error(o->batch, check_world(L, 2, o, "batch:error"));
+    if (err != NULL) {
+        lua_pushstring(L, err->text);
+    } else {
+        lua_pushnil(L);
+    }
+    return 1;
+}
+
+static int batch_tally(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    const stn_batch_tally all = stn_batch_count_steps(o->batch);
+    lua_createtable(L, 0, 4);
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"steps", all.steps}, {"not_converged", all.not_converged}, {"stalled", all.stalled}, {"failed", all.failed}};
+    for (int i = 0; i < STN_COUNT(numbers); i++) {
+        lua_pushinteger(L, numbers[i].value);
+        lua_setfield(L, -2, numbers[i].name);
+    }
+    return 1;
+}
+
+static int batch_hash(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    char text[32];
+    snprintf(text, sizeof text, "%016llx",
+             (unsigned long long)stn_batch_hash(o->batch, check_world(L, 2, o, "batch:hash")));
+    lua_pushstring(L, text);
+    return 1;
+}
+
+// --------------------------------------------------------------------------------------------------------- visits
+
+typedef struct visit {
+    lua_State *L;
+    stn_lua_world *stand_in; // at stack index `world`
+    int world;
+    bool raised;
+} visit;
+
+static stn_status call_visitor(void *user, stn_world *world, stn_error *err) {
+    visit *v = user;
+    lua_State *L = v->L;
+    (void)err;
+    v->stand_in->world = world;
+    lua_pushvalue(L, 3);
+    lua_pushvalue(L, v->world);
+    v->raised = lua_pcall(L, 1, LUA_MULTRET, 0) != LUA_OK;
+    v->stand_in->world = NULL;
+    return STN_OK;
+}
+
+/// batch:visit(i, function(world) ... end): what the function returns.
+static int batch_visit(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    const int32_t world = check_world(L, 2, o, "batch:visit");
+    luaL_checktype(L, 3, LUA_TFUNCTION);
+    lua_settop(L, 3);
+    lua_getiuservalue(L, 1, 1);
+    visit v = {.L = L, .stand_in = lua_touserdata(L, 4), .world = 4};
+    if (v.stand_in->world != NULL) {
+        stn_lua_fail(L, "batch:visit: not inside another visit");
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_visit(o->batch, world, call_visitor, &v, &err), &err);
+    if (v.raised) {
+        return lua_error(L);
+    }
+    return lua_gettop(L) - 4;
+}
+
+// ------------------------------------------------------------------------------------------------------------ life
+
+static const char *const batch_properties[] = {"count", NULL};
+
+static bool get_batch(lua_State *L, void *self, const char *name) {
+    const batch_object *o = self;
+    if (strcmp(name, "count") == 0 && o->batch != NULL) {
+        lua_pushinteger(L, stn_batch_count(o->batch));
+        return true;
+    }
+    return false;
+}
+
+/// Where the position references of each controller that takes them are.
+static void find_commands(lua_State *L, const stn_lua_world *w, batch_object *o) {
+    const int32_t controllers = stn_world_controller_count(w->world);
+    o->parts = lua_newuserdatauv(L, sizeof *o->parts * (size_t)(controllers + 1), 0);
+    lua_setiuservalue(L, -2, 2);
+    for (int32_t i = 0; i < controllers; i++) {
+        if (stn_lua_takes_reference(w, i, position)) {
+            const double *at = stn_lua_reference(w, i, position);
+            const int32_t count = stn_world_controller_target(w->world, i)->dof_count;
+            o->parts[o->part_count++] = (command_part){(int32_t)(at - stn_world_state(w->world)->reference), count};
+            o->command_count += count;
+        }
+    }
+}
+
+static uint32_t read_outputs(lua_State *L, const stn_fields *f) {
+    uint32_t outputs = 0;
+    if (!stn_fields_push(f, "outputs")) {
+        return 0;
+    }
+    if (lua_type(L, -1) != LUA_TTABLE) {
+        stn_lua_fail(L, "stn.batch: outputs must be a list of fields, got %s", luaL_typename(L, -1));
+    }
+    const lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        const int field = check_field(L, lua_gettop(L), "stn.batch: outputs");
+        outputs |= field < STN_BATCH_FIELD_COUNT ? 1u << field : 0u;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return outputs;
+}
+
+static int module_batch(lua_State *L) {
+    static const char *const keys[] = {"count", "threads", "outputs", NULL};
+    stn_fields f = stn_fields_open(L, 1, "stn.batch", keys, 1);
+    lua_rawgeti(L, 1, 1);
+    if (luaL_testudata(L, -1, STN_LUA_WORLD) == NULL) {
+        stn_lua_fail(L, "stn.batch: the first entry must be a world, stn.batch { world, count = 100 }, got %s",
+                     luaL_typename(L, -1));
+    }
+    const int at = lua_gettop(L);
+    stn_lua_world *w = stn_lua_world_compiled(L, at);
+    stn_lua_tasks_refuse(L, at, "stn.batch", "code that waits cannot be copied");
+    if (stn_lua_runs_functions(L, at)) {
+        stn_lua_fail(L,
+                     "stn.batch: this world has kinematic motions or functions of controllers, which run in Lua; the "
+                     "worlds of a batch step by themselves");
+    }
+    stn_batch_options options = stn_batch_options_default();
+    lua_Integer count = 1, threads = 1;
+    stn_fields_integer(&f, "count", 1, 1 << 24, &count);
+    stn_fields_integer(&f, "threads", 1, 1024, &threads);
+    options.count = (int32_t)count;
+    options.threads = (int32_t)threads;
+    options.outputs = read_outputs(L, &f);
+    batch_object *o = lua_newuserdatauv(L, sizeof *o, 2);
+    *o = (batch_object){.session = w->session};
+    luaL_setmetatable(L, STN_LUA_BATCH);
+    find_commands(L, w, o);
+    stn_lua_world *stand_in = stn_lua_push_twin(L, at, w); // for visitors
+    stand_in->asks = "batch:visit";                        // for good: it is stepped by batch:step alone
+    lua_setiuservalue(L, -2, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_create(w->world, &options, &o->batch, &err), &err);
+    return 1;
+}
+
+void stn_lua_open_batch(lua_State *L) {
+    static const luaL_Reg methods[] = {{"step", batch_step},   {"get", batch_get},         {"set", batch_set},
+                                       {"reset", batch_reset}, {"copy", batch_copy},       {"visit", batch_visit},
+                                       {"error", batch_error}, {"columns", batch_columns}, {"tally", batch_tally},
+                                       {"hash", batch_hash},   {"close", batch_close},     {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", batch_close}, {"__close", batch_close}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_BATCH, methods, meta, get_batch, batch_properties);
+}
+
+const luaL_Reg stn_lua_batch_functions[] = {{"batch", module_batch}, {NULL, NULL}};

@@ -1,0 +1,131 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- stn.batch: worlds side by side have the bits of worlds alone; fields by row; resets, branches, visits; bad input.
+local stn = require "stiction"
+
+local function refuses(text, action) stn.fails(action, text) end
+
+-- A ball over the ground beside an arm of seven joints under PD.
+local function scene(options)
+  local o = { dt = 0.002 }
+  for key, value in pairs(options or {}) do o[key] = value end
+  local world = stn.world(o)
+  world:ground { mu = 0.5 }
+  local ball = world:sphere { name = "ball", radius = 0.1, mass = 1, xyz = { 1, 0, 0.3 } }
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", name = "arm", fixed = true, base = { xyz = { 0, 0, 0.1 } } }
+  local pd = world:controller { "joint_pd", target = arm, kp = 300, kd = 20, gravity_compensation = true }
+  return world, ball, pd
+end
+
+local function random_rows(world, rows, columns, size)
+  local list = {}
+  for i = 1, rows do
+    list[i] = {}
+    for j = 1, columns do list[i][j] = world:random(-size, size) end
+  end
+  return list
+end
+
+for _, threads in ipairs { 1, 2, 4 } do
+  stn.test(("worlds of a batch are worlds alone, %d threads"):format(threads), function()
+    local world = scene()
+    local count = 9
+    local dice = scene()
+    local v, commands = random_rows(dice, count, world.nv, 0.5), random_rows(dice, count, 7, 0.4)
+    local batch = stn.batch { world, count = count, threads = threads }
+    local alone = {}
+    batch:set("v", v)
+    batch:set("command", commands)
+    for i = 1, count do
+      local one, _, pd = scene { threads = 2 } -- of a step: those of a batch are its own
+      alone[i] = one
+      one:set_state { v = v[i] }
+      pd:set { position = commands[i] }
+    end
+    assert(batch:step(150) == 0)
+    for i = 1, count do
+      for _ = 1, 150 do alone[i]:step() end
+      assert(alone[i]:hash() == batch:hash(i), i)
+    end
+    local tally = batch:tally()
+    assert(tally.steps == 150 * count and tally.not_converged == 0 and tally.failed == 0)
+  end)
+end
+
+stn.test("rows in and out", function()
+  local world, ball = scene()
+  local batch = stn.batch { world, count = 3, outputs = { "body_pose", "contact_force", "certificate", "report", "energy" } }
+  assert(batch.count == 3 and batch:columns("q") == world.nq and batch:columns("command") == 7)
+  local q = batch:get "q"
+  assert(#q == 3 and #q[1] == world.nq)
+  local row = q[2]
+  row[3] = 0.5 -- the ball
+  batch:set("q", { row }, { 2 })
+  assert(batch:get("q", 2)[3] == 0.5 and batch:get("q", 1)[3] == 0.3)
+  batch:set("v", world:state().v) -- one row for all
+  batch:set("command", { 0.1, 0.2, 0, -0.3, 0, 0, 0 })
+  assert(batch:get("command", 3)[2] == 0.2)
+  assert(batch:step(2000) == 0)
+  local times, force = batch:get "time", batch:get("contact_force", 1)
+  assert(math.abs(times[1] - 4) < 1e-9 and times[3] == times[1])
+  local weight = force[2 * 6] -- of the first body after the world, its last number
+  assert(math.abs(weight - 9.81) < 1e-3, weight)
+  assert(#batch:get("certificate", 1) == batch:columns "certificate" and batch:get("certificate", 1)[1] < 1e-6)
+  assert(math.abs(batch:get("body_pose", 2)[7 + 3] - 0.1) < 1e-3)
+  batch:reset { 3 }
+  assert(batch:get("time", 3) == 0 and batch:get("time", 2) > 0)
+  batch:copy(2, { 1, 3 })
+  assert(batch:hash(3) == batch:hash(2) and batch:hash(1) == batch:hash(2))
+  assert(ball:position()[3] == 0.3) -- the world itself stays
+end)
+
+stn.test("a visit", function()
+  local world = scene()
+  local batch = stn.batch { world, count = 2 }
+  local height, kept = batch:visit(2, function(w)
+    w:group("ball"):set_pose { xyz = { 1, 0, 2 } }
+    return w:group("ball"):position()[3], w
+  end)
+  assert(height == 2 and batch:get("q", 2)[3] == 2 and batch:get("q", 1)[3] == 0.3)
+  refuses("this world was closed", function() return kept.time end)
+  refuses("boom", function() batch:visit(1, function() error "boom" end) end)
+  refuses("batch:visit", function() batch:visit(1, function(w) w:step() end) end)
+  refuses("not inside another visit", function() batch:visit(1, function() batch:visit(2, function() end) end) end)
+  refuses("batch:visit", function() batch:visit(1, function(w) w:set_dt(0.001) end) end)
+  assert(batch:step() == 0)
+end)
+
+stn.test("a world that fails stands still", function()
+  local world = scene()
+  local batch = stn.batch { world, count = 4, threads = 2 }
+  local effort = {}
+  for i = 1, world.nv do effort[i] = 1e308 end
+  batch:set("effort", { effort }, { 3 })
+  assert(batch:step(5) == 1)
+  assert(batch:error(3):find "not finite" or batch:error(3):find "inf" or batch:error(3):find "diverge", batch:error(3))
+  assert(batch:error(1) == nil and batch:get("time", 1) > 0.009 and batch:get("time", 3) < 0.009)
+  batch:reset(3)
+  assert(batch:step(1) == 0)
+end)
+
+stn.test("bad input is told", function()
+  local world = scene()
+  refuses("must be a world", function() stn.batch { count = 3 } end)
+  refuses("count", function() stn.batch { world, count = 0 } end)
+  refuses("did you mean 'count'", function() stn.batch { world, cuont = 3 } end)
+  refuses("did you mean 'certificate'", function() stn.batch { world, outputs = { "certificat" } } end)
+  local batch = stn.batch { world, count = 3 }
+  refuses("world 4 is not one of 1 to 3", function() batch:get("q", 4) end)
+  refuses("world 0 is not one of 1 to 3", function() batch:reset { 0 } end)
+  refuses("world 1.5 is not one of", function() batch:reset { 1.5 } end)
+  refuses("did you mean 'q'", function() batch:get "qq" end)
+  refuses("2 rows for 3 worlds", function() batch:set("q", { {}, {} }) end)
+  refuses("is not kept", function() batch:get "certificate" end)
+  refuses("cannot be set", function() batch:set("time", { 1, 2, 3 }) end)
+  refuses("row 2", function() batch:set("v", { batch:get("v", 1), { 1 }, batch:get("v", 1) }) end)
+  refuses("row 1", function() local v = batch:get("v", 1); v[2] = 0 / 0; batch:set("v", v) end)
+  batch:close()
+  refuses("this batch was closed", function() batch:step() end)
+  local moved = stn.world {}
+  moved:box { name = "lift", size = { 1, 1, 1 }, mass = 1 }:kinematic(function(t) return { xyz = { 0, 0, t } } end)
+  refuses("kinematic motions", function() stn.batch { moved } end)
+end)
