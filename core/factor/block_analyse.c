@@ -223,17 +223,21 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
         return false;
     }
 
-    // at most one group and one run to gather for every block row below a supernode
+    // a run to gather ends where rows below a supernode are not neighbours, a group also where their supernodes differ
     const int32_t *rows;
     int32_t count, ld = KERNEL_ROWS, groups = 0, gathered = 0;
-    size_t total = 0;
+    size_t group_room = 0, run_room = 0;
     for (int32_t s = 0; s < f->supernode_count; s++) {
         rows_below(a, &f->supernodes[s], &rows, &count);
-        total += (size_t)count;
+        for (int32_t k = 0; k < count; k++) {
+            const bool neighbours = k > 0 && rows[k] == rows[k - 1] + 1;
+            run_room += !neighbours;
+            group_room += !neighbours || a->supernode[rows[k]] != a->supernode[rows[k - 1]];
+        }
         ld = f->supernodes[s].ld > ld ? f->supernodes[s].ld : ld;
     }
-    f->groups = STN_ARENA(arena, total, block_group);
-    f->gather_runs = STN_ARENA(arena, total, row_run);
+    f->groups = STN_ARENA(arena, group_room, block_group);
+    f->gather_runs = STN_ARENA(arena, run_room, row_run);
     f->entries = STN_ARENA(arena, f->entry_count, block_entry);
     a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
     f->decided = STN_ARENA(arena, f->supernode_count, bool);
