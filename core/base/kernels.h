@@ -26,20 +26,19 @@ typedef struct panel_kernels {
     /// KERNEL_ROWS and >= n.
     void (*panel_rows)(int32_t begin, int32_t n, int32_t first, int32_t m, int32_t ld, double *panel,
                        const double *scale);
-    /// Columns [q, q + count) of -L2 L2^T for rows [q, m), count <= KERNEL_CHUNK, n <= q: update[r + ld j] =
-    /// -sum_k panel[r + ld k] panel[q + j + ld k]. Rows around them, to multiples of 8, are written too, undefined.
-    void (*panel_update)(int32_t n, int32_t m, int32_t ld, const double *panel, int32_t q, int32_t count,
-                         double *update);
+    /// Subtracts `columns` columns of L2 L2^T, whose rows go to another panel as `runs` say, from those columns there
+    /// (to, to_ld): to[run.to + i + to_ld j] -= sum_k panel[run.from + i + ld k] panel[q + j + ld k], q = runs->from +
+    /// skipped >= n, in the first run for i >= skipped + j and maybe some more rows >= skipped.
+    void (*panel_subtract)(int32_t n, int32_t ld, const double *panel, const row_run *runs, int32_t run_count,
+                           int32_t skipped, int32_t columns, double *to, int32_t to_ld);
     /// t (ld, rows of the panel): t_1 = L1^-1 t_1, t_2 -= L2 t_1.
     void (*panel_forward)(int32_t n, int32_t m, int32_t ld, const double *panel, const double *scale, double *t);
     /// t_1 = L1^-T (t_1 - L2^T t_2); rows of t from m up to the next multiple of 8 must be finite.
     void (*panel_backward)(int32_t n, int32_t m, int32_t ld, const double *panel, const double *scale, double *t);
     /// to += from, run by run.
     void (*add_runs)(const row_run *runs, int32_t count, const double *from, double *to);
-    /// The same for several columns (leading dimensions from_ld, to_ld), without the first `skipped` rows of the first
-    /// run.
-    void (*scatter)(const row_run *runs, int32_t count, int32_t skipped, int32_t columns, const double *from,
-                    int32_t from_ld, double *to, int32_t to_ld);
+    /// A block (rows x columns, row-major) to its place in a panel; flipped: its transpose.
+    void (*write_block)(int32_t rows, int32_t columns, bool flipped, const double *from, double *to, int32_t ld);
 } panel_kernels;
 
 /// Row-major counterparts for one dense matrix; arguments as in <stiction/factor.h>.

@@ -18,6 +18,14 @@ ALWAYS part4 at4(const double *x) {
     return *(const part4 *)x;
 }
 
+/// The first of four numbers, 1 to 4, and zeros.
+ALWAYS part4 some4(const double *x, int32_t count) {
+    return count == 1   ? (part4){x[0]}
+           : count == 2 ? (part4){x[0], x[1]}
+           : count == 3 ? (part4){x[0], x[1], x[2]}
+                        : at4(x);
+}
+
 /// y -= t x from column `from` to `last` and up to three more.
 ALWAYS void subtract_nearest(int32_t from, int32_t last, double t, const double *x, double *y) {
     for (; from <= last; from += 4) {
@@ -61,43 +69,53 @@ ALWAYS bool pivot_is_good(double pivot, double least) {
     return pivot > 0.0 && pivot > least && pivot < (double)INFINITY;
 }
 
-/// Row k is final but for what follows from its pivot.
-ALWAYS bool finish_row(const ltl_parts *f, int32_t k, double *row, double least) {
-    const double pivot = row[k], inverse = 1.0 / pivot;
-    f->inverse[k] = inverse;
-    f->root[k] = sqrt(inverse);
-    *(part4 *)(row + k) = (part4){0.0};
-    return pivot_is_good(pivot, least);
+/// What solves expect: roots, and zeros from each pivot on. Not while rows are changed: vectors that were written in
+/// two parts are slow to read.
+static void finish_all(const ltl_parts *f) {
+    const double *restrict inverse = f->inverse;
+    double *restrict root = f->root, *row = f->v;
+    const int32_t n = f->n;
+    for (int32_t k = 0; k < n; k++) {
+        root[k] = sqrt(inverse[k]);
+    }
+    for (int32_t k = 0; k < n; k++, row += f->stride + 1) {
+        *(part4 *)row = (part4){0.0};
+    }
 }
 
 static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, double singular) {
-    double *v = f->v;
+    double *v = f->v, *inverse = f->inverse;
     const int32_t n = f->n;
     const size_t s = (size_t)f->stride;
-    for (int32_t k = 0; k < n - 1; k++) { // nothing behind the last row of A may be read
-        for (int32_t c = 0; c <= k; c += 4) {
-            *(part4 *)(v + (size_t)k * s + (size_t)c) = at4(a + (size_t)k * s_a + (size_t)c);
+    for (int32_t k = 0; k < n; k++) {
+        const double *from = a + (size_t)k * s_a;
+        double *to = v + (size_t)k * s;
+        for (int32_t c = 0; c <= k; c += 4) { // nothing behind the last row of A may be read
+            *(part4 *)(to + c) = k < n - 1 ? at4(from + c) : some4(from + c, n - c);
         }
     }
-    memcpy(v + (size_t)(n - 1) * s, a + (size_t)(n - 1) * s_a, (size_t)n * sizeof *v);
     for (int32_t k = n - 1; k >= 0; k -= 2) { // two rows at a time
-        double *row = v + (size_t)k * s, *next = row - s;
-        if (!finish_row(f, k, row, singular * a[(size_t)k * (s_a + 1)])) {
+        const double *row = v + (size_t)k * s, *diagonal = a + (size_t)k * (s_a + 1);
+        const double inverse0 = inverse[k] = 1.0 / row[k];
+        if (!pivot_is_good(row[k], singular * diagonal[0])) {
             return k;
         }
         if (k == 0) {
             break;
         }
-        const double t = row[k - 1] * f->inverse[k];
+        double *next = v + (size_t)(k - 1) * s;
+        const double t = row[k - 1] * inverse0;
         for (int32_t c = 0; c < k && t != 0.0; c += 4) {
             *(part4 *)(next + c) = at4(next + c) - at4(row + c) * t;
         }
-        if (!finish_row(f, k - 1, next, singular * a[(size_t)(k - 1) * (s_a + 1)])) {
+        const double inverse1 = inverse[k - 1] = 1.0 / next[k - 1];
+        if (!pivot_is_good(next[k - 1], singular * *(diagonal - s_a - 1))) {
             return k - 1;
         }
-        double *other = v;
-        for (int32_t i = 0; i < k - 1; i++, other += s) {
-            const double t0 = row[i] * f->inverse[k], t1 = next[i] * f->inverse[k - 1];
+        double *other = next;
+        for (int32_t i = k - 2; i >= 0; i--) { // first the row that the next step waits for
+            const double t0 = row[i] * inverse0, t1 = next[i] * inverse1;
+            other -= s;
             if (t0 == 0.0 && t1 == 0.0) {
                 continue;
             }
@@ -106,6 +124,7 @@ static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, dou
             }
         }
     }
+    finish_all(f);
     return -1;
 }
 
@@ -173,18 +192,20 @@ ALWAYS void subtract_two(int32_t end, int32_t n, double t, const double *row, do
 
 /// Two rows at a time. What the vectors write into their own two places is replaced.
 static void forward_whole(const ltl_parts *f, double *x) {
+    const double *v = f->v, *inverse = f->inverse, *root = f->root;
+    const size_t s = (size_t)f->stride;
     const int32_t n = f->n;
     int32_t k = n - 1;
     for (; k > 0; k -= 2) {
-        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
-        const double last = x[k], t = last * f->inverse[k], left = x[k - 1] - row[k - 1] * t;
+        const double *row = v + (size_t)k * s, *next = row - s;
+        const double last = x[k], t = last * inverse[k], left = x[k - 1] - row[k - 1] * t;
         if (t != 0.0 || left != 0.0) { // else: a branch that x does not reach
-            subtract_two(k - 1, n, t, row, left * f->inverse[k - 1], next, x);
-            x[k] = last * f->root[k];
-            x[k - 1] = left * f->root[k - 1];
+            subtract_two(k - 1, n, t, row, left * inverse[k - 1], next, x);
+            x[k] = last * root[k];
+            x[k - 1] = left * root[k - 1];
         }
     }
-    x[0] *= k == 0 ? f->root[0] : 1.0;
+    x[0] *= k == 0 ? root[0] : 1.0;
 }
 
 ALWAYS void forward_some(const ltl_parts *f, int32_t columns, double *x, size_t d) {
@@ -230,10 +251,12 @@ ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *
 
 /// Two rows at a time, the first of which is 0 in x while the vectors read it.
 static void backward_whole(const ltl_parts *f, double *x) {
+    const double *v = f->v, *inverse = f->inverse, *root = f->root;
+    const size_t s = (size_t)f->stride;
     const int32_t n = f->n;
-    x[0] *= n % 2 == 1 ? f->root[0] : 1.0;
+    x[0] *= n % 2 == 1 ? root[0] : 1.0;
     for (int32_t k = n % 2; k < n; k += 2) {
-        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row + f->stride, own = x[k];
+        const double *row = v + (size_t)k * s, *next = row + s, own = x[k];
         part4 sum = {0.0}, more = {0.0};
         double rest = 0.0, over = 0.0;
         int32_t i = 0;
@@ -249,9 +272,9 @@ static void backward_whole(const ltl_parts *f, double *x) {
         }
         rest += (sum[0] + sum[1]) + (sum[2] + sum[3]);
         over += (more[0] + more[1]) + (more[2] + more[3]);
-        x[k] = own * f->root[k] - rest * f->inverse[k];
+        x[k] = own * root[k] - rest * inverse[k];
         over += next[k] * x[k];
-        x[k + 1] = x[k + 1] * f->root[k + 1] - over * f->inverse[k + 1];
+        x[k + 1] = x[k + 1] * root[k + 1] - over * inverse[k + 1];
     }
 }
 
@@ -304,28 +327,30 @@ ALWAYS bool is_unmoved(const double *x) {
 }
 
 ALWAYS int32_t half_whole(const ltl_parts *f, part4 *lanes, int32_t *dofs) {
+    const double *v = f->v, *inverse = f->inverse, *root = f->root;
+    const size_t s = (size_t)f->stride;
     int32_t count = 0, k = f->n - 1;
     for (; k > 0; k -= 2) { // two rows at a time
-        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
-        const part4 t = lanes[k] * f->inverse[k], left = lanes[k - 1] - t * row[k - 1];
+        const double *row = v + (size_t)k * s, *next = row - s;
+        const part4 t = lanes[k] * inverse[k], left = lanes[k - 1] - t * row[k - 1];
         lanes[k - 1] = left;
         const bool moved = !is_unmoved((const double *)&lanes[k]), before = !is_unmoved((const double *)&lanes[k - 1]);
         if (!moved && !before) {
             continue;
         }
-        const part4 u = left * f->inverse[k - 1];
+        const part4 u = left * inverse[k - 1];
         for (int32_t i = 0; i < k - 1; i++) {
             lanes[i] = lanes[i] - t * row[i] - u * next[i];
         }
-        lanes[k] *= f->root[k];
-        lanes[k - 1] = left * f->root[k - 1];
+        lanes[k] *= root[k];
+        lanes[k - 1] = left * root[k - 1];
         dofs[count] = k;
         count += moved;
         dofs[count] = k - 1;
         count += before;
     }
     if (k == 0 && !is_unmoved((const double *)lanes)) {
-        lanes[0] *= f->root[0];
+        lanes[0] *= root[0];
         dofs[count++] = 0;
     }
     return count;

@@ -282,40 +282,101 @@ static void panel_rows(int32_t begin, int32_t n, int32_t first, int32_t m, int32
     }
 }
 
-ALWAYS void update_tile(int32_t vectors, int32_t count, int32_t n, size_t ld, const double *rows, const double *pivots,
-                        double *update) {
-    vec acc[3][6];
+// Rows of a tile of L2 L2^T: `vectors` whole ones, then two more rows or one more. What the columns of `rows` and
+// `pivots` give is subtracted from `to`.
+ALWAYS void subtract_tile(int32_t vectors, bool two, bool one, int32_t count, int32_t n, size_t ld, const double *rows,
+                          const double *pivots, double *to, size_t to_ld) {
+    vec acc[2][6];
+    part2 pair[6];
+    double single[6];
+    const size_t behind = (size_t)(W * vectors); // rows before the pair
     UNROLL
     for (int32_t j = 0; j < count; j++) {
+        acc[0][j] = acc[1][j] = (vec){0.0};
+        pair[j] = (part2){0.0};
+        single[j] = 0.0;
+    }
+    for (int32_t k = 0; k < n; k++, rows += ld, pivots += ld) {
+        vec a[2];
         UNROLL
         for (int32_t i = 0; i < vectors; i++) {
-            acc[i][j] = (vec){0.0};
+            a[i] = load_loose(rows + W * i);
+        }
+        const part2 b = two ? *(const part2 *)(rows + behind) : (part2){0.0};
+        const double c = one ? rows[behind] : 0.0;
+        UNROLL
+        for (int32_t j = 0; j < count; j++) {
+            UNROLL
+            for (int32_t i = 0; i < vectors; i++) {
+                acc[i][j] -= a[i] * pivots[j];
+            }
+            if (two) {
+                pair[j] -= b * pivots[j];
+            }
+            if (one) {
+                single[j] -= c * pivots[j];
+            }
         }
     }
-    subtract_columns(vectors, count, n, ld, rows, pivots, acc);
     UNROLL
     for (int32_t j = 0; j < count; j++) {
+        double *column = to + (size_t)j * to_ld;
         UNROLL
         for (int32_t i = 0; i < vectors; i++) {
-            store(update + (size_t)j * ld + W * i, acc[i][j]);
+            store_loose(column + W * i, load_loose(column + W * i) + acc[i][j]);
+        }
+        if (two) {
+            *(part2 *)(column + behind) += pair[j];
+        }
+        if (one) {
+            column[behind] += single[j];
         }
     }
 }
 
-ALWAYS void update_chunk(int32_t count, int32_t n, int32_t m, size_t ld, const double *panel, int32_t q,
-                         double *update) {
-    int32_t row = q - q % W;
-    for (; row + W < m; row += 2 * W) {
-        update_tile(2, count, n, ld, panel + row, panel + q, update + row);
+// `rows` consecutive rows that stay consecutive.
+ALWAYS void subtract_run(int32_t rows, int32_t count, int32_t n, size_t ld, const double *from, const double *pivots,
+                         double *to, size_t to_ld) {
+    for (; rows >= 2 * W; rows -= 2 * W, from += 2 * W, to += 2 * W) {
+        subtract_tile(2, false, false, count, n, ld, from, pivots, to, to_ld);
     }
-    if (row < m) {
-        update_tile(1, count, n, ld, panel + row, panel + q, update + row);
+    if (W > 2 && rows >= W + 2) {
+        subtract_tile(1, true, false, count, n, ld, from, pivots, to, to_ld);
+        rows -= W + 2;
+        from += W + 2;
+        to += W + 2;
+    } else if (rows >= W) {
+        subtract_tile(1, false, false, count, n, ld, from, pivots, to, to_ld);
+        rows -= W;
+        from += W;
+        to += W;
+    }
+    if (W > 2 && rows >= 2) {
+        subtract_tile(0, true, false, count, n, ld, from, pivots, to, to_ld);
+        rows -= 2;
+        from += 2;
+        to += 2;
+    }
+    if (rows > 0) {
+        subtract_tile(0, false, true, count, n, ld, from, pivots, to, to_ld);
     }
 }
 
-static void panel_update(int32_t n, int32_t m, int32_t ld, const double *panel, int32_t q, int32_t count,
-                         double *update) {
-    BY_COUNT(count, update_chunk, n, m, (size_t)ld, panel, q, update);
+ALWAYS void subtract_chunk(int32_t count, int32_t n, size_t ld, const double *panel, int32_t q, const row_run *runs,
+                           int32_t run_count, int32_t skipped, double *to, size_t to_ld) {
+    for (const row_run *run = runs; run < runs + run_count; run++, skipped = 0) {
+        subtract_run(run->count - skipped, count, n, ld, panel + run->from + skipped, panel + q, to + run->to + skipped,
+                     to_ld);
+    }
+}
+
+static void panel_subtract(int32_t n, int32_t ld, const double *panel, const row_run *runs, int32_t run_count,
+                           int32_t skipped, int32_t columns, double *to, int32_t to_ld) {
+    const int32_t first = runs->from;
+    for (; columns > 0; columns -= 6, skipped += 6, to += 6 * (size_t)to_ld) {
+        BY_COUNT(columns, subtract_chunk, n, (size_t)ld, panel, first + skipped, runs, run_count, skipped, to,
+                 (size_t)to_ld);
+    }
 }
 
 // x (count) = L^-1 t_c of one chunk, then t -= (columns of L) x in the rows below.
@@ -434,13 +495,54 @@ static void add_runs(const row_run *runs, int32_t count, const double *from, dou
     }
 }
 
-static void scatter(const row_run *runs, int32_t count, int32_t skipped, int32_t columns, const double *from,
-                    int32_t from_ld, double *to, int32_t to_ld) {
-    for (int32_t j = 0; j < columns; j++, from += from_ld, to += to_ld) {
-        add_run(runs->count - skipped, from + runs->from + skipped, to + runs->to + skipped);
-        add_runs(runs + 1, count - 1, from, to);
+ALWAYS void write_3(const double *restrict from, size_t row_step, size_t column_step, double *restrict to) {
+    UNROLL
+    for (size_t r = 0; r < 3; r++) {
+        UNROLL
+        for (size_t c = 0; c < 3; c++) {
+            to[r * row_step + c * column_step] = from[3 * r + c];
+        }
     }
 }
 
-const panel_kernels KERNEL_NAME(panel_kernels) = {panel_factor,   panel_rows, panel_update, panel_forward,
-                                                  panel_backward, add_runs,   scatter};
+static void copy_6(const double *restrict from, double *restrict to, size_t ld) {
+    UNROLL
+    for (size_t r = 0; r < 6; r++) {
+        *(part4 *)(to + r * ld) = *(const part4 *)(from + 6 * r);
+        *(part2 *)(to + r * ld + 4) = *(const part2 *)(from + 6 * r + 4);
+    }
+}
+
+static void transpose_6(const double *restrict from, double *restrict to, size_t ld) {
+    UNROLL
+    for (size_t r = 0; r < 6; r += 2) {
+        UNROLL
+        for (size_t c = 0; c < 6; c += 2) {
+            const part2 a = *(const part2 *)(from + 6 * r + c), b = *(const part2 *)(from + 6 * (r + 1) + c);
+            *(part2 *)(to + c * ld + r) = __builtin_shufflevector(a, b, 0, 2);
+            *(part2 *)(to + (c + 1) * ld + r) = __builtin_shufflevector(a, b, 1, 3);
+        }
+    }
+}
+
+static void write_block(int32_t rows, int32_t columns, bool flipped, const double *from, double *to, int32_t ld) {
+    const size_t row_step = flipped ? (size_t)ld : 1, column_step = flipped ? 1 : (size_t)ld;
+    if (rows == 6 && columns == 6) {
+        if (flipped) {
+            copy_6(from, to, (size_t)ld);
+        } else {
+            transpose_6(from, to, (size_t)ld);
+        }
+    } else if (rows == 3 && columns == 3) {
+        write_3(from, row_step, column_step, to);
+    } else {
+        for (int32_t r = 0; r < rows; r++, to += row_step) {
+            for (int32_t c = 0; c < columns; c++) {
+                to[(size_t)c * column_step] = *from++;
+            }
+        }
+    }
+}
+
+const panel_kernels KERNEL_NAME(panel_kernels) = {panel_factor,   panel_rows, panel_subtract, panel_forward,
+                                                  panel_backward, add_runs,   write_block};

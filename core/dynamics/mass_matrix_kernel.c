@@ -104,8 +104,33 @@ ALWAYS void store_columns(int32_t count, const part4 e[MASS_BLOCK], int32_t colu
     }
 }
 
+/// Nothing couples the rows of a block with the dofs behind its end.
+ALWAYS void clear_behind(int32_t count, const mass_block *block, size_t n, double *M) {
+    const part4 none = {0.0};
+    const size_t row = (size_t)block->row;
+    size_t column = (size_t)block->end;
+    double *right = M + row * n + column, *below = M + column * n + row;
+    for (; column + MASS_BLOCK <= n; column += MASS_BLOCK, right += MASS_BLOCK, below += MASS_BLOCK * n) {
+        UNROLL
+        for (int32_t a = 0; a < count; a++) {
+            store4(right + (size_t)a * n, none);
+        }
+        UNROLL
+        for (int32_t b = 0; b < MASS_BLOCK; b++) {
+            store_some(count, below + (size_t)b * n, none);
+        }
+    }
+    for (; column < n; column++, right++, below += n) {
+        UNROLL
+        for (int32_t a = 0; a < count; a++) {
+            right[(size_t)a * n] = 0.0;
+        }
+        store_some(count, below, none);
+    }
+}
+
 ALWAYS void fill_block(int32_t count, const mass_block *block, const stn_spatial *S, const double *rows, size_t stride,
-                       size_t n, double *M) {
+                       size_t n, bool cleared, double *M) {
     part4 entry[MASS_BLOCK] = {{0.0}, {0.0}, {0.0}, {0.0}};
     size_t row = (size_t)block->row, column = row + (size_t)count, end = (size_t)block->end;
     multiply(count, S + row, rows + row, stride, entry);
@@ -118,16 +143,22 @@ ALWAYS void fill_block(int32_t count, const mass_block *block, const stn_spatial
         multiply(count, S + row, rows + column, stride, entry);
         store_columns(count, entry, (int32_t)(end - column), n, M + row * n + column, M + column * n + row);
     }
+    if (!cleared) {
+        clear_behind(count, block, n, M);
+    }
 }
 
-/// Nothing couples the dofs of a block with those behind its end.
-static void clear_block(const mass_block *block, size_t n, double *M) {
-    const size_t row = (size_t)block->row, count = (size_t)block->count, end = (size_t)block->end;
-    for (size_t r = row; r < row + count; r++) {
-        for (size_t c = end; c < n; c++) {
-            M[r * n + c] = M[c * n + r] = 0.0;
-        }
+/// One sweep is the fastest way to clear a matrix that is zero for the most part.
+static bool clear_most(const mass_block *begin, const mass_block *end, size_t n, double *M) {
+    size_t zeros = 0;
+    for (const mass_block *block = begin; block < end; block++) {
+        zeros += 2 * (size_t)block->count * (n - (size_t)block->end);
     }
+    const bool most = 2 * zeros > n * n;
+    if (most) {
+        memset(M, 0, n * n * sizeof *M);
+    }
+    return most;
 }
 
 /// I^c of every body and with it the forces of its joint. I^c of a body alone is its inertia.
@@ -157,21 +188,21 @@ void KERNEL_NAME(mass_matrix)(const kinematics_object *k, int32_t tree, double *
     double *rows = force_rows_of(k, tree, &stride);
     rows = t->body_count == 1 ? own : rows;
     store_forces(k, t, rows, stride);
+    const bool cleared = clear_most(k->blocks + k->block_start[tree], k->blocks + k->block_start[tree + 1], n, M);
     for (int32_t b = k->block_start[tree + 1] - 1; b >= k->block_start[tree]; b--) { // last written first read
         const mass_block *block = &k->blocks[b];
-        clear_block(block, n, M);
         switch (block->count) {
         case 1:
-            fill_block(1, block, S, rows, stride, n, M);
+            fill_block(1, block, S, rows, stride, n, cleared, M);
             break;
         case 2:
-            fill_block(2, block, S, rows, stride, n, M);
+            fill_block(2, block, S, rows, stride, n, cleared, M);
             break;
         case 3:
-            fill_block(3, block, S, rows, stride, n, M);
+            fill_block(3, block, S, rows, stride, n, cleared, M);
             break;
         default:
-            fill_block(4, block, S, rows, stride, n, M);
+            fill_block(4, block, S, rows, stride, n, cleared, M);
             break;
         }
     }

@@ -9,7 +9,6 @@
 typedef struct merge {
     int32_t first, end; // blocks
     int32_t columns, rows;
-    int64_t zeros; // entries of the panel that are not in L
 } merge;
 
 typedef struct analysis {
@@ -120,13 +119,33 @@ static void place_entries(analysis *a, const stn_block_pattern *p) {
                 .target = node->panel + (int64_t)node->ld * a->panel_row[column] + a->panel_row[row],
                 .rows = p->block_size[i],
                 .columns = p->block_size[j],
-                .row_step = flipped ? node->ld : 1,
-                .column_step = flipped ? 1 : node->ld,
+                .ld = node->ld,
                 .place = column,
+                .flipped = flipped,
                 .diagonal = i == j,
             };
         }
     }
+}
+
+/// Operations that factor a panel and make its outer product, about.
+static double panel_work(const merge *m) {
+    const double columns = m->columns, below = m->rows - m->columns;
+    return columns * columns * (below + columns * 2.0 / 3.0) + columns * below * below;
+}
+
+static int32_t chunks_of(const merge *m) {
+    return (m->columns + KERNEL_CHUNK - 1) / KERNEL_CHUNK;
+}
+
+/// Is one panel of both faster than two? It holds zeros, which are multiplied. It saves calls and chunks that are not
+/// full, and the product of the child need not be added to the parent's panel; what that is worth, in operations, was
+/// measured.
+static bool worth_merging(const merge *child, const merge *parent, const merge *both) {
+    enum { CALL = 250, CHUNK = 800, ENTRY = 4 };
+    const double below = child->rows - child->columns;
+    const int32_t chunks = chunks_of(child) + chunks_of(parent) - chunks_of(both);
+    return panel_work(both) - panel_work(child) - panel_work(parent) <= CALL + CHUNK * chunks + ENTRY * below * below;
 }
 
 static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
@@ -141,22 +160,17 @@ static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
     const stn_block_tree *t = &a->tree;
     int32_t count = 0;
     for (int32_t j = 0; j < t->n; j++) {
-        merge now = {j, j + 1, t->size[j], t->size[j], 0};
+        merge now = {j, j + 1, t->size[j], t->size[j]};
         for (int32_t e = t->column_start[j]; e < t->column_start[j + 1]; e++) {
             now.rows += t->size[t->row[e]];
         }
         while (count > 0 && t->parent[j - 1] >= 0) { // the supernode on top ends with block now.first - 1
-            // zeros are worth having while they are few: they cost arithmetic, but save calls, scattering and short
-            // vectors
             const merge *child = &a->merged[count - 1];
-            int64_t columns = child->columns + now.columns, rows = child->columns + now.rows;
-            int64_t zeros = child->zeros + now.zeros + (int64_t)child->columns * (rows - child->rows);
-            int64_t size = columns * rows - columns * (columns - 1) / 2;
-            double limit = columns <= 12 ? 0.4 : columns <= 32 ? 0.2 : 0.1;
-            if (t->parent[child->end - 1] != j || !((double)zeros <= limit * (double)size)) {
+            const merge both = {child->first, now.end, child->columns + now.columns, child->columns + now.rows};
+            if (t->parent[child->end - 1] != j || !worth_merging(child, &now, &both)) {
                 break;
             }
-            now = (merge){child->first, now.end, (int32_t)columns, (int32_t)rows, zeros};
+            now = both;
             count--;
         }
         a->merged[count++] = now;
@@ -209,17 +223,21 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
         return false;
     }
 
-    // at most one group and one run to gather for every block row below a supernode
+    // a run to gather ends where rows below a supernode are not neighbours, a group also where their supernodes differ
     const int32_t *rows;
     int32_t count, ld = KERNEL_ROWS, groups = 0, gathered = 0;
-    size_t total = 0;
+    size_t group_room = 0, run_room = 0;
     for (int32_t s = 0; s < f->supernode_count; s++) {
         rows_below(a, &f->supernodes[s], &rows, &count);
-        total += (size_t)count;
+        for (int32_t k = 0; k < count; k++) {
+            const bool neighbours = k > 0 && rows[k] == rows[k - 1] + 1;
+            run_room += !neighbours;
+            group_room += !neighbours || a->supernode[rows[k]] != a->supernode[rows[k - 1]];
+        }
         ld = f->supernodes[s].ld > ld ? f->supernodes[s].ld : ld;
     }
-    f->groups = STN_ARENA(arena, total, block_group);
-    f->gather_runs = STN_ARENA(arena, total, row_run);
+    f->groups = STN_ARENA(arena, group_room, block_group);
+    f->gather_runs = STN_ARENA(arena, run_room, row_run);
     f->entries = STN_ARENA(arena, f->entry_count, block_entry);
     a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
     f->decided = STN_ARENA(arena, f->supernode_count, bool);
@@ -227,10 +245,8 @@ static bool analyse(analysis *a, const stn_block_pattern *p) {
     f->scale = STN_ARENA_ZEROED(arena, f->n, double);
     f->x = STN_ARENA_ZEROED(arena, f->n, double);
     f->t = STN_ARENA_ZEROED(arena, ld, double);
-    f->update = STN_ARENA_ZEROED(arena, (size_t)ld * KERNEL_CHUNK, double);
     if (f->decided == NULL || f->changing == NULL || f->groups == NULL || f->gather_runs == NULL ||
-        f->entries == NULL || a->runs == NULL || f->scale == NULL || f->x == NULL || f->t == NULL ||
-        f->update == NULL) {
+        f->entries == NULL || a->runs == NULL || f->scale == NULL || f->x == NULL || f->t == NULL) {
         return false;
     }
     for (int32_t s = 0; s < f->supernode_count; s++) {

@@ -32,16 +32,17 @@ static void release(void *factor) {
 
 /// Entries of a matrix that change are added to what earlier supernodes left.
 static void add_entry(const block_entry *e, const double *restrict from, double *restrict to) {
-    for (int32_t r = 0; r < e->rows; r++, from += e->columns, to += e->row_step) {
+    const size_t ld = (size_t)e->ld, row_step = e->flipped ? ld : 1, column_step = e->flipped ? 1 : ld;
+    for (int32_t r = 0; r < e->rows; r++, from += e->columns, to += row_step) {
         const int32_t end = e->diagonal ? r + 1 : e->columns;
         for (int32_t c = 0; c < end; c++) {
-            to[(size_t)c * (size_t)e->column_step] += from[c];
+            to[(size_t)c * column_step] += from[c];
         }
     }
 }
 
 static int32_t eliminate(block_factor *f, const block_supernode *node) {
-    return block_eliminate(f, node, f->supernode_count, f->update);
+    return block_eliminate(f, node, f->supernode_count);
 }
 
 /// Factors a matrix of the pattern. -1, or the column in elimination order whose pivot is not > 0.

@@ -35,13 +35,13 @@ typedef struct block_supernode {
 } block_supernode;
 
 /// Where pattern entry e goes: its first value's place in the panels, and how. Rows and columns are those of the block
-/// as stored; element (r, c) goes to target + r row_step + c column_step.
+/// as stored; element (r, c) goes to target + r + c ld, or, flipped, to target + r ld + c.
 typedef struct block_entry {
     int64_t target;
-    int32_t rows, columns;
-    int32_t row_step, column_step;
+    int32_t rows, columns, ld;
     int32_t place; // block column of L, in elimination order
-    bool diagonal; // only its lower triangle is read
+    bool flipped;
+    bool diagonal; // only its lower triangle has a meaning
 } block_entry;
 
 typedef struct block_factor {
@@ -58,10 +58,10 @@ typedef struct block_factor {
     block_entry *entries;
     int32_t *supernode_of; // (block_count) of every original block
     int64_t value_count;
-    double *values;         // panels
-    double *scale;          // (n) 1/l_jj
-    int32_t failed;         // column in elimination order that had no pivot, -1
-    double *update, *t, *x; // work space of numeric and solve
+    double *values; // panels
+    double *scale;  // (n) 1/l_jj
+    int32_t failed; // column in elimination order that had no pivot, -1
+    double *t, *x;  // work space of solve
     // of refactor: supernodes that a changing block decides (supernode_count), entries that change (entry_count)
     bool *decided;
     int32_t *changing, changing_count;
@@ -85,12 +85,11 @@ void block_factor_release(block_factor *f);
 /// Writes entry e of a matrix to its place in the panels.
 void block_write_entry(const block_factor *f, const stn_block_matrix *matrix, int32_t e);
 /// Subtracts panel rows [first, end) of group g of supernode `node`, which is factored, from the ancestor's panel.
-/// update (node->ld x KERNEL_CHUNK) is work space.
 void block_subtract(const block_factor *f, const block_supernode *node, const block_group *g, int32_t first,
-                    int32_t end, double *update);
+                    int32_t end);
 /// Factors the panel of a supernode and subtracts from those of its ancestors before supernode `end`. -1, or the column
 /// in elimination order that has no pivot.
-int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end, double *update);
+int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end);
 /// Brings the own part of x (of supernode `node`, in elimination order) to L^-1 x; t (ld) receives what is to be added
 /// to the rows below.
 void block_forward(const block_factor *f, const block_supernode *node, double *x, double *t);

@@ -4,45 +4,27 @@
 
 #include "factor/block_factor.h"
 
-static void write_entry(const block_entry *e, const double *restrict from, double *restrict to) {
-    for (int32_t r = 0; r < e->rows; r++) {
-        int32_t end = e->diagonal ? r + 1 : e->columns;
-        if (e->column_step == 1) {
-            for (int32_t c = 0; c < end; c++) {
-                to[c] = from[c];
-            }
-        } else {
-            for (int32_t c = 0; c < end; c++) {
-                to[(size_t)c * (size_t)e->column_step] = from[c];
-            }
-        }
-        from += e->columns;
-        to += e->row_step;
-    }
-}
-
 void block_write_entry(const block_factor *f, const stn_block_matrix *matrix, int32_t e) {
-    write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+    const block_entry *entry = &f->entries[e];
+    f->kernels->write_block(entry->rows, entry->columns, entry->flipped, matrix->values + matrix->offset[e],
+                            f->values + entry->target, entry->ld);
 }
 
 void block_subtract(const block_factor *f, const block_supernode *node, const block_group *g, int32_t first,
-                    int32_t end, double *update) {
-    for (int32_t q = first; q < end; q += KERNEL_CHUNK) {
-        const int32_t count = end - q < KERNEL_CHUNK ? end - q : KERNEL_CHUNK;
-        f->kernels->panel_update(node->columns, node->rows, node->ld, f->values + node->panel, q, count, update);
-        f->kernels->scatter(g->runs, g->run_count, q - g->first, count, update, node->ld,
-                            f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
-    }
+                    int32_t end) {
+    const int32_t skipped = first - g->first;
+    f->kernels->panel_subtract(node->columns, node->ld, f->values + node->panel, g->runs, g->run_count, skipped,
+                               end - first, f->values + g->target + (int64_t)skipped * g->target_ld, g->target_ld);
 }
 
-int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end, double *update) {
+int32_t block_eliminate(block_factor *f, const block_supernode *node, int32_t end) {
     int32_t bad = f->kernels->panel_factor(0, node->columns, node->rows, node->ld, f->values + node->panel,
                                            f->scale + node->first_column);
     if (bad >= 0) {
         return node->first_column + bad;
     }
     for (int32_t k = node->group_start; k < node->group_end && f->groups[k].target_node < end; k++) {
-        block_subtract(f, node, &f->groups[k], f->groups[k].first, f->groups[k].last, update);
+        block_subtract(f, node, &f->groups[k], f->groups[k].first, f->groups[k].last);
     }
     return -1;
 }

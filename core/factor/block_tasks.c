@@ -83,8 +83,8 @@ typedef struct block_tasks {
     int32_t columns_count;
     atomic_int *columns_left;       // (columns_count) updates of columns of the top that are not done
     int32_t *entry_start, *entry;   // (block_count + 1) entries of the matrix by block column of L
-    double *update;                 // (workers x update_size) work space
-    size_t update_size;             // [doubles]
+    double *work;                   // (workers x work_size) work space of solve
+    size_t work_size;               // [doubles]
     double *below;                  // what forward substitution leaves for the rows below, of every supernode
     int64_t *below_start;           // (supernode_count)
     const stn_block_matrix *matrix; // of the factorisation at hand
@@ -471,15 +471,15 @@ static bool plan(block_factor *f, block_tasks *t) {
         return false;
     }
     give_homes(f, t);
-    t->update_size = (size_t)ld * KERNEL_CHUNK + KERNEL_ROWS; // no two workers write into one cache line
-    list_tasks(f, t);                                         // counts
+    t->work_size = (size_t)ld + KERNEL_ROWS; // no two workers write into one cache line
+    list_tasks(f, t);                        // counts
     t->tasks = STN_ARENA(arena, t->task_count + 1, task);
     t->stages = STN_ARENA_ZEROED(arena, t->stage_count + 1, stage);
     t->taken = STN_ARENA(arena, t->task_count + 1, atomic_bool);
     t->columns_left = STN_ARENA(arena, t->columns_count + 1, atomic_int);
-    t->update = STN_ARENA_ZEROED(arena, (size_t)t->workers * t->update_size, double);
+    t->work = STN_ARENA_ZEROED(arena, (size_t)t->workers * t->work_size, double);
     t->below = STN_ARENA_ZEROED(arena, below, double);
-    if (t->tasks == NULL || t->stages == NULL || t->taken == NULL || t->columns_left == NULL || t->update == NULL ||
+    if (t->tasks == NULL || t->stages == NULL || t->taken == NULL || t->columns_left == NULL || t->work == NULL ||
         t->below == NULL) {
         return false;
     }
@@ -561,7 +561,7 @@ static void write_columns(const block_factor *f, int32_t begin, int32_t end, dou
 
 /// Block columns of supernode `node` of the top, minus what pulls [begin, end) subtract, as soon as it is there.
 static void subtract_pulls(const block_factor *f, const block_supernode *node, int32_t begin_block, int32_t end_block,
-                           int32_t begin_pull, int32_t end_pull, double *update) {
+                           int32_t begin_pull, int32_t end_pull) {
     block_tasks *t = f->tasks;
     const int32_t first = f->start[begin_block] - node->first_column, last = f->start[end_block] - node->first_column;
     for (int32_t k = begin_pull; k < end_pull; k++) {
@@ -571,7 +571,7 @@ static void subtract_pulls(const block_factor *f, const block_supernode *node, i
         const int32_t row = g->first - g->target_column; // minus that of the first column
         const int32_t begin = row + first > g->first ? row + first : g->first;
         const int32_t end = row + last < g->last ? row + last : g->last;
-        block_subtract(f, &f->supernodes[source->node], g, begin, end, update);
+        block_subtract(f, &f->supernodes[source->node], g, begin, end);
     }
 }
 
@@ -582,12 +582,12 @@ static void begin_columns(const block_factor *f, const block_supernode *node, in
                   (size_t)(last - first) * (size_t)node->ld);
 }
 
-static void run_range(block_factor *f, const task *todo, double *update) {
+static void run_range(block_factor *f, const task *todo) {
     const block_supernode *first = &f->supernodes[todo->begin], *last = &f->supernodes[todo->end - 1];
     const int64_t end = last->panel + (int64_t)last->ld * last->columns;
     write_columns(f, first->first_block, last->block_end, f->values + first->panel, (size_t)(end - first->panel));
     for (int32_t s = todo->begin; s < todo->end; s++) {
-        if (block_eliminate(f, &f->supernodes[s], todo->end, update) >= 0) {
+        if (block_eliminate(f, &f->supernodes[s], todo->end) >= 0) {
             atomic_store(&f->tasks->failed, true);
             break;
         }
@@ -595,13 +595,13 @@ static void run_range(block_factor *f, const task *todo, double *update) {
     atomic_store(&f->tasks->range_left[todo - f->tasks->tasks], 0);
 }
 
-static void run_chain(block_factor *f, const task *todo, double *update) {
+static void run_chain(block_factor *f, const task *todo) {
     block_tasks *t = f->tasks;
     for (int32_t k = todo->begin; k < todo->end; k++) {
         const block_supernode *node = &f->supernodes[t->top[k]];
         begin_columns(f, node, node->first_block, node->block_end);
         subtract_pulls(f, node, node->first_block, node->block_end, t->pull_start[t->top[k]],
-                       t->pull_start[t->top[k] + 1], update);
+                       t->pull_start[t->top[k] + 1]);
         if (f->kernels->panel_factor(0, node->columns, node->rows, node->ld, f->values + node->panel,
                                      f->scale + node->first_column) >= 0) {
             atomic_store(&t->failed, true);
@@ -619,14 +619,14 @@ static void await_stage(const block_factor *f, stage *before) {
     }
 }
 
-static void run_task(block_factor *f, const task *todo, double *update) {
+static void run_task(block_factor *f, const task *todo) {
     block_tasks *t = f->tasks;
     if (todo->kind == TASK_RANGE) {
-        run_range(f, todo, update);
+        run_range(f, todo);
         return;
     }
     if (todo->kind == TASK_CHAIN) {
-        run_chain(f, todo, update);
+        run_chain(f, todo);
         return;
     }
     const block_supernode *node = &f->supernodes[todo->node];
@@ -638,7 +638,7 @@ static void run_task(block_factor *f, const task *todo, double *update) {
         } else {
             await_most(f, &t->columns_left[todo->columns], p->steps - todo->step);
         }
-        subtract_pulls(f, node, todo->begin, todo->end, todo->pull_begin, todo->pull_end, update);
+        subtract_pulls(f, node, todo->begin, todo->end, todo->pull_begin, todo->pull_end);
         atomic_fetch_sub(&t->columns_left[todo->columns], 1);
         atomic_fetch_sub(&p->updates_left, 1);
         return;
@@ -734,22 +734,22 @@ static bool may_begin(const block_tasks *t, int32_t k) {
 }
 
 /// Takes a task unless somebody has it.
-static bool take(block_factor *f, int32_t k, double *update) {
+static bool take(block_factor *f, int32_t k) {
     block_tasks *t = f->tasks;
     if (atomic_load_explicit(&t->taken[k], memory_order_relaxed) || atomic_exchange(&t->taken[k], true)) {
         return false;
     }
-    run_task(f, &t->tasks[k], update);
+    run_task(f, &t->tasks[k]);
     return true;
 }
 
 /// Own tasks, then those of others. The first task that nobody has needs nothing that nobody has.
 static void factor_crew(void *user, int32_t index, int32_t worker) {
+    (void)worker;
     enum { TURNS = 100 };
     int32_t patience = TURNS; // until somebody is late
     block_factor *f = user;
     block_tasks *t = f->tasks;
-    double *update = t->update + (size_t)worker * t->update_size;
     int32_t first = 0; // all before it are taken
     for (int32_t k = 0; k < t->task_count; k++) {
         if (t->tasks[k].home != index) {
@@ -762,14 +762,14 @@ static void factor_crew(void *user, int32_t index, int32_t worker) {
                 continue;
             }
             patience = 0;
-            while (first < k && !take(f, first, update)) {
+            while (first < k && !take(f, first)) {
                 first++;
             }
         }
-        take(f, k, update);
+        take(f, k);
     }
     for (int32_t k = 0; k < t->task_count; k++) {
-        take(f, k, update);
+        take(f, k);
     }
 }
 
@@ -839,7 +839,7 @@ static void backward_range(block_factor *f, const task *range, double *work) {
 static void solve_crew(void *user, int32_t index, int32_t worker) {
     block_factor *f = user;
     block_tasks *t = f->tasks;
-    double *work = t->update + (size_t)worker * t->update_size;
+    double *work = t->work + (size_t)worker * t->work_size;
     take_ranges(f, index, t->taken, work, forward_range);
     for (int32_t k = atomic_fetch_add(&t->next, 1); k < 2 * t->top_count; k = atomic_fetch_add(&t->next, 1)) {
         if (k < t->top_count) {
