@@ -218,12 +218,15 @@ static bool list_columns(const stn_block_pattern *p, stn_arena *arena, incomplet
         f->above_start[k + 2] += f->above_start[k + 1];
         f->cross_start[k + 2] += f->cross_start[k + 1];
     }
-    for (int32_t k = 0; k < n; k++) { // start[k + 1] runs ahead while column k fills, up to where the next one begins
+    for (int32_t i = 0; i < n; i++) { // start[k + 1] runs ahead while column k fills, up to where the next one begins
+        const int32_t k = f->parts.place[i];
         f->row[f->row_start[k]] = k;
         for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
             f->row[e] = k;
             f->above[f->above_start[f->column[e] + 1]++] = e;
         }
+    }
+    for (int32_t k = 0; k < n; k++) {
         for (int32_t e = p->column_start[k]; e < p->column_start[k + 1]; e++) {
             if (p->row[e] != k) {
                 const int32_t at = f->cross_start[p->row[e] + 1]++;
@@ -258,8 +261,8 @@ static bool cut_slices(const stn_block_pattern *p, stn_arena *arena, incomplete 
 static bool cut_parts(const stn_block_tree *tree, stn_arena *arena, incomplete *f) {
     double *work = STN_ARENA(arena, f->n + 1, double);
     for (int32_t k = 0; k < f->n && work != NULL; k++) {
-        const double above = f->above_start[k + 1] - f->above_start[k], own = f->row_start[k + 1] - f->row_start[k];
-        work[k] = own + above * (2.0 + 0.5 * own);
+        const double own = f->row_start[k + 1] - f->row_start[k];
+        work[k] = own * (2.0 + 0.5 * own);
     }
     return work != NULL && tree_parts_cut(f->n, tree->parent, work, f->threads, arena, &f->parts);
 }
@@ -308,8 +311,8 @@ bool incomplete_analyse(const stn_block_pattern *p, stn_threads *threads, stn_ar
     f->work = STN_ARENA(arena, (size_t)stn_threads_count(threads) * (size_t)f->work_size, float);
     f->threads = threads;
     return f->values != NULL && f->vector != NULL && f->work != NULL && find_targets(arena, f) &&
-           find_sources(p, arena, tree->place, f) && list_columns(p, arena, f) && cut_slices(p, arena, f) &&
-           cut_parts(tree, arena, f);
+           find_sources(p, arena, tree->place, f) && cut_parts(tree, arena, f) && list_columns(p, arena, f) &&
+           cut_slices(p, arena, f);
 }
 
 // ------------------------------------------------------------------------------------------------------------- factor
@@ -506,9 +509,8 @@ STN_KERNEL_INLINE bool invert_pivot(const incomplete *f, const stn_block_matrix 
 }
 
 /// Every row subtracts from those behind it that are in its part.
-STN_KERNEL_INLINE bool factor_subtrees(const incomplete *f, const stn_block_matrix *matrix, int32_t part,
-                                       float *product) {
-    for (int32_t i = f->parts.start[part]; i < f->parts.start[part + 1]; i++) {
+STN_KERNEL_INLINE bool factor_rows(const incomplete *f, const stn_block_matrix *matrix, int32_t part, float *product) {
+    for (int32_t i = f->parts.start[part]; i < f->parts.start[part + 1] && tree_part_is_lowest(&f->parts, part); i++) {
         load_row(f, matrix, f->parts.place[i]);
     }
     for (int32_t i = f->parts.start[part]; i < f->parts.start[part + 1]; i++) {
@@ -525,34 +527,33 @@ STN_KERNEL_INLINE bool factor_subtrees(const incomplete *f, const stn_block_matr
     return true;
 }
 
-/// Every row is subtracted from by all rows before it, in their order.
-STN_KERNEL_INLINE bool factor_chain(const incomplete *f, const stn_block_matrix *matrix, int32_t part, float *product) {
-    for (int32_t i = f->parts.start[part]; i < f->parts.start[part + 1]; i++) {
-        const int32_t k = f->parts.place[i];
-        load_row(f, matrix, k);
-        for (int32_t e = f->above_start[k]; e < f->above_start[k + 1]; e++) {
-            subtract_row(f, f->above[e], product);
+/// A row above the lowest level is loaded, and subtracted from by those of lower levels in the order of elimination.
+STN_KERNEL static void factor_gather(void *user, int32_t k, int32_t worker) {
+    const factoring *job = user;
+    const incomplete *f = job->f;
+    const int32_t begin = tree_part_level_begin(&f->parts, f->parts.part[k]);
+    float *work = f->work + (size_t)worker * (size_t)f->work_size;
+    load_row(f, job->matrix, k);
+    for (int32_t a = f->above_start[k]; a < f->above_start[k + 1]; a++) {
+        if (f->parts.part[f->row[f->above[a]]] >= begin) {
+            break;
         }
-        if (!invert_pivot(f, matrix, k, product)) {
-            return false;
-        }
+        subtract_row(f, f->above[a], work);
     }
-    return true;
 }
 
 STN_KERNEL static void factor_part(void *user, int32_t part, int32_t worker) {
     factoring *job = user;
     const incomplete *f = job->f;
     float *work = f->work + (size_t)worker * (size_t)f->work_size;
-    if (tree_part_is_lowest(&f->parts, part) ? !factor_subtrees(f, job->matrix, part, work)
-                                             : !factor_chain(f, job->matrix, part, work)) {
+    if (!factor_rows(f, job->matrix, part, work)) {
         atomic_store(&job->failed, true);
     }
 }
 
 bool incomplete_factor(const incomplete *f, const stn_block_matrix *matrix) {
     factoring job = {f, matrix, false};
-    tree_parts_up(&f->parts, f->threads, factor_part, &job);
+    tree_parts_up(&f->parts, f->threads, factor_gather, factor_part, &job);
     return !atomic_load(&job.failed);
 }
 
@@ -650,23 +651,34 @@ STN_KERNEL_INLINE void forward_pivot(const incomplete *f, int32_t k, float *sum)
     }
 }
 
+/// What lower levels leave of a place above the lowest.
+STN_KERNEL static void forward_gather(void *user, int32_t k, int32_t worker) {
+    (void)worker;
+    const solving *job = user;
+    const incomplete *f = job->f;
+    const int32_t begin = tree_part_level_begin(&f->parts, f->parts.part[k]);
+    load_place(f, k, job->r);
+    for (int32_t a = f->above_start[k]; a < f->above_start[k + 1]; a++) {
+        const int32_t e = f->above[a], row = f->row[e];
+        if (f->parts.part[row] >= begin) {
+            break;
+        }
+        forward_entry(f, f->size[row], e, f->vector + f->start[row]);
+    }
+}
+
 STN_KERNEL static void forward_part(void *user, int32_t part, int32_t worker) {
     const solving *job = user;
     const incomplete *f = job->f;
     const tree_parts *parts = &f->parts;
-    const bool lowest = tree_part_is_lowest(parts, part);
     float *sum = f->work + (size_t)worker * (size_t)f->work_size;
-    for (int32_t i = parts->start[part]; i < parts->start[part + 1]; i++) {
+    for (int32_t i = parts->start[part]; i < parts->start[part + 1] && tree_part_is_lowest(parts, part); i++) {
         load_place(f, parts->place[i], job->r);
     }
     for (int32_t i = parts->start[part]; i < parts->start[part + 1]; i++) {
         const int32_t k = parts->place[i];
-        for (int32_t a = f->above_start[k]; a < f->above_start[k + 1] && !lowest; a++) {
-            const int32_t e = f->above[a], row = f->row[e];
-            forward_entry(f, f->size[row], e, f->vector + f->start[row]);
-        }
         forward_pivot(f, k, sum);
-        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1] && lowest; e++) {
+        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
             if (parts->part[f->column[e]] == part) {
                 forward_entry(f, f->size[k], e, f->vector + f->start[k]);
             }
@@ -700,7 +712,7 @@ STN_KERNEL static void backward_part(void *user, int32_t part, int32_t worker) {
 
 void incomplete_solve(const incomplete *f, const double *r, double *z) {
     solving job = {f, r, z};
-    tree_parts_up(&f->parts, f->threads, forward_part, &job);
+    tree_parts_up(&f->parts, f->threads, forward_gather, forward_part, &job);
     tree_parts_down(&f->parts, f->threads, backward_part, &job);
 }
 

@@ -26,7 +26,7 @@ typedef struct incomplete {
     int32_t *row_start;    // (n + 1) entries of U of place k: column[row_start[k]] ..., the diagonal first
     int32_t *column;       // places, ascending
     int32_t *above_start;  // (n + 1) entries of U in the column of place k above its diagonal ...
-    int32_t *above;        // ... by rows, ascending
+    int32_t *above;        // ... by rows in the order of elimination
     int32_t *row;          // (row_start[n]) the row of every entry
     int64_t *offset;       // (row_start[n] + 1) of every entry in `values`: rows x length
     int32_t *source;       // (row_start[n]) entry of the pattern, -1: none, fill alone

@@ -2,6 +2,8 @@
 // See tree_parts.h.
 #include "common/tree_parts.h"
 
+#include <string.h>
+
 // Of the work: a subtree that is a part has no more. Heaps of 1,000 bodies have 12 such parts and 4 levels above, of
 // which the last one, the separator of all, has 8 % of the work.
 #define SHARE 0.1
@@ -133,10 +135,15 @@ bool tree_parts_cut(int32_t n, const int32_t *parent, const double *work, const 
             c.subtree[parent[k]] += c.subtree[k];
         }
     }
-    const double limit = stn_threads_count(threads) == 1 ? total : SHARE * total;
+    const double limit = SHARE * total;
     cut_chains(&c, limit);
     cut_subtrees(&c, limit);
     list_parts(&c, memory + room, out);
+    if (stn_threads_count(threads) == 1) {
+        out->count = out->level_count = out->level_start[1] = 1;
+        out->start[1] = n;
+        memset(out->part, 0, (size_t)n * sizeof *out->part);
+    }
     return true;
 }
 
@@ -158,9 +165,34 @@ static void run_level(const tree_parts *parts, int32_t level, stn_threads *threa
     stn_parallel_for(threads, parts->level_start[level + 1] - job.first, run_part, &job);
 }
 
-void tree_parts_up(const tree_parts *parts, stn_threads *threads, void (*run)(void *user, int32_t part, int32_t worker),
-                   void *user) {
+/// The places of a level at hand.
+typedef struct level_gather {
+    const int32_t *place;
+    int32_t count;
+    void (*gather)(void *user, int32_t place, int32_t worker);
+    void *user;
+} level_gather;
+
+enum { TOGETHER = 4 }; // places
+
+static void gather_some(void *user, int32_t index, int32_t worker) {
+    const level_gather *level = user;
+    const int32_t end = TOGETHER * (index + 1) < level->count ? TOGETHER * (index + 1) : level->count;
+    for (int32_t i = TOGETHER * index; i < end; i++) {
+        level->gather(level->user, level->place[i], worker);
+    }
+}
+
+void tree_parts_up(const tree_parts *parts, stn_threads *threads,
+                   void (*gather)(void *user, int32_t place, int32_t worker),
+                   void (*run)(void *user, int32_t part, int32_t worker), void *user) {
     for (int32_t level = 0; level < parts->level_count; level++) {
+        if (level > 0) {
+            const int32_t first = parts->start[parts->level_start[level]];
+            const int32_t count = parts->start[parts->level_start[level + 1]] - first;
+            level_gather job = {parts->place + first, count, gather, user};
+            stn_parallel_for(threads, (count + TOGETHER - 1) / TOGETHER, gather_some, &job);
+        }
         run_level(parts, level, threads, run, user);
     }
 }
