@@ -494,7 +494,7 @@ static stn_status join_parts(collision *s, const narrow_part *parts, int32_t par
 
 /// All pairs, by several threads where the contact model allows that and there are many.
 static stn_status collide_found(collision *s, const stn_broadphase_pair *found, int32_t count, stn_error *err) {
-    enum { LEAST = 64 }; // pairs of a part
+    enum { LEAST = 24 }; // pairs of a part, 10 us of boxes
     step_frame *frame = s->frame;
     const step_services *services = s->services;
     const stn_contact_ops *ops = s->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;

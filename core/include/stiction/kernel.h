@@ -7,8 +7,9 @@
 
 /// Before a function definition: compiled for AVX2 as well, chosen when the plugin is loaded. Compile without
 /// contraction (-ffp-contract=off): nothing is fused or reassociated then, so the result does not depend on the choice.
-/// Where there is no such choice it is empty; clang 14 calls a name that its clones do not have.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+/// Where there is no such choice it is empty; clang 14 calls a name that its clones do not have, and the sanitizers of
+/// memory and threads begin after the choice.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define STN_KERNEL __attribute__((target_clones("default", "avx2")))
 #else
 #define STN_KERNEL

@@ -215,7 +215,7 @@ static stn_status find_bodies(augmented *h, stn_error *err) {
 
 /// Makes H iterative where that is asked for, or worth it: beyond some multiplications a block of a whole factor.
 static stn_status analyse_incomplete(augmented *h, augmented_form form, stn_error *err) {
-    enum { LEAST = 400, WORTH = 3000 };
+    enum { LEAST = 200, WORTH = 3000 };
     const bool sure = form == AUGMENTED_ITERATIVE;
     const stn_block_pattern *pattern = &h->matrix.pattern;
     stn_arena *arena = h->control->arena;
@@ -227,7 +227,9 @@ static stn_status analyse_incomplete(augmented *h, augmented_form form, stn_erro
         return out_of_memory(h, err);
     }
     h->iterative = sure || h->incomplete.complete_work > (double)WORTH * h->block_count;
-    return !h->iterative || incomplete_analyse(pattern, arena, &tree, &h->incomplete) ? STN_OK : out_of_memory(h, err);
+    return !h->iterative || incomplete_analyse(pattern, h->control->threads, arena, &tree, &h->incomplete)
+               ? STN_OK
+               : out_of_memory(h, err);
 }
 
 /// The symbolic factor of H by blocks; `chosen`: by the factor plugin.

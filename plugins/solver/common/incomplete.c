@@ -2,6 +2,7 @@
 // See incomplete.h.
 #include "common/incomplete.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/vectors.h"
@@ -140,34 +141,44 @@ static int32_t find_entry(const incomplete *f, int32_t k, int32_t i) {
     return low;
 }
 
-/// Where eliminations go and where the entries of the pattern are.
-static bool find_targets(const stn_block_pattern *p, stn_arena *arena, const int32_t *place, incomplete *f) {
+/// Where eliminations go.
+static bool find_targets(stn_arena *arena, incomplete *f) {
     size_t count = 0;
     for (int32_t k = 0; k < f->n; k++) {
         const size_t beside = (size_t)(f->row_start[k + 1] - f->row_start[k] - 1);
         count += beside * (beside + 1) / 2;
     }
-    const size_t entries = (size_t)f->row_start[f->n];
     f->target = STN_ARENA(arena, count + 1, int32_t);
-    f->source = STN_ARENA(arena, entries + 1, int32_t);
-    f->flipped = STN_ARENA(arena, entries + 1, bool);
-    if (f->target == NULL || f->source == NULL || f->flipped == NULL) {
+    f->target_start = STN_ARENA(arena, f->row_start[f->n] + 1, int32_t);
+    if (f->target == NULL || f->target_start == NULL) {
         return false;
     }
-    int32_t *target = f->target;
+    int32_t next = 0;
     for (int32_t k = 0; k < f->n; k++) {
         const int32_t end = f->row_start[k + 1];
         for (int32_t x = f->row_start[k] + 1; x < end; x++) {
             const int32_t row = f->column[x], row_end = f->row_start[row + 1];
+            f->target_start[x] = next;
             for (int32_t y = x, at = f->row_start[row]; y < end; y++) {
                 while (at < row_end && f->column[at] < f->column[y]) {
                     at++;
                 }
-                *target++ = at < row_end && f->column[at] == f->column[y] ? at : -1;
+                f->target[next++] = at < row_end && f->column[at] == f->column[y] ? at : -1;
             }
         }
     }
-    for (size_t e = 0; e < entries; e++) {
+    return true;
+}
+
+/// Where the entries of the pattern are.
+static bool find_sources(const stn_block_pattern *p, stn_arena *arena, const int32_t *place, incomplete *f) {
+    const int32_t entries = f->row_start[f->n];
+    f->source = STN_ARENA(arena, entries + 1, int32_t);
+    f->flipped = STN_ARENA(arena, entries + 1, bool);
+    if (f->source == NULL || f->flipped == NULL) {
+        return false;
+    }
+    for (int32_t e = 0; e < entries; e++) {
         f->source[e] = -1;
         f->flipped[e] = false;
     }
@@ -182,7 +193,82 @@ static bool find_targets(const stn_block_pattern *p, stn_arena *arena, const int
     return true;
 }
 
-bool incomplete_analyse(const stn_block_pattern *p, stn_arena *arena, const stn_block_tree *tree, incomplete *f) {
+/// Entries of U by columns, and of the pattern by rows.
+static bool list_columns(const stn_block_pattern *p, stn_arena *arena, incomplete *f) {
+    const int32_t n = f->n, entries = f->row_start[n], given = p->column_start[n];
+    f->above_start = STN_ARENA_ZEROED(arena, n + 2, int32_t);
+    f->above = STN_ARENA(arena, entries + 1, int32_t);
+    f->row = STN_ARENA(arena, entries + 1, int32_t);
+    f->cross_start = STN_ARENA_ZEROED(arena, n + 2, int32_t);
+    f->cross = STN_ARENA(arena, given + 1, int32_t);
+    f->cross_column = STN_ARENA(arena, given + 1, int32_t);
+    if (f->above_start == NULL || f->above == NULL || f->row == NULL || f->cross_start == NULL || f->cross == NULL ||
+        f->cross_column == NULL) {
+        return false;
+    }
+    for (int32_t k = 0; k < n; k++) {
+        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
+            f->above_start[f->column[e] + 2]++;
+        }
+        for (int32_t e = p->column_start[k]; e < p->column_start[k + 1]; e++) {
+            f->cross_start[p->row[e] + 2] += p->row[e] != k;
+        }
+    }
+    for (int32_t k = 0; k < n; k++) {
+        f->above_start[k + 2] += f->above_start[k + 1];
+        f->cross_start[k + 2] += f->cross_start[k + 1];
+    }
+    for (int32_t i = 0; i < n; i++) { // start[k + 1] runs ahead while column k fills, up to where the next one begins
+        const int32_t k = f->parts.place[i];
+        f->row[f->row_start[k]] = k;
+        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
+            f->row[e] = k;
+            f->above[f->above_start[f->column[e] + 1]++] = e;
+        }
+    }
+    for (int32_t k = 0; k < n; k++) {
+        for (int32_t e = p->column_start[k]; e < p->column_start[k + 1]; e++) {
+            if (p->row[e] != k) {
+                const int32_t at = f->cross_start[p->row[e] + 1]++;
+                f->cross[at] = e;
+                f->cross_column[at] = k;
+            }
+        }
+    }
+    return true;
+}
+
+/// Columns of about the same number of entries for every thread; one: all.
+static bool cut_slices(const stn_block_pattern *p, stn_arena *arena, incomplete *f) {
+    enum { SLICES = 2 }; // of a thread
+    const int32_t threads = stn_threads_count(f->threads), count = threads == 1 ? 1 : SLICES * threads;
+    f->slice_start = STN_ARENA(arena, count + 1, int32_t);
+    if (f->slice_start == NULL) {
+        return false;
+    }
+    f->slice_start[0] = 0;
+    for (int32_t j = 0, k = 1; k <= count; k++) {
+        while (j < f->n && (k == count || (int64_t)count * p->column_start[j] < (int64_t)k * p->column_start[f->n])) {
+            j++;
+        }
+        f->slice_start[k] = j;
+    }
+    f->slice_count = count;
+    return true;
+}
+
+/// Parts of about the same number of products.
+static bool cut_parts(const stn_block_tree *tree, stn_arena *arena, incomplete *f) {
+    double *work = STN_ARENA(arena, f->n + 1, double);
+    for (int32_t k = 0; k < f->n && work != NULL; k++) {
+        const double own = f->row_start[k + 1] - f->row_start[k];
+        work[k] = own * (2.0 + 0.5 * own);
+    }
+    return work != NULL && tree_parts_cut(f->n, tree->parent, work, f->threads, arena, &f->parts);
+}
+
+bool incomplete_analyse(const stn_block_pattern *p, stn_threads *threads, stn_arena *arena, const stn_block_tree *tree,
+                        incomplete *f) {
     const int32_t n = f->n;
     const size_t blocks = (size_t)n + 1;
     const int32_t entries = p->column_start[n]; // a heap has twice as many waiting, and 1.7 times as many done
@@ -220,8 +306,13 @@ bool incomplete_analyse(const stn_block_pattern *p, stn_arena *arena, const stn_
     }
     f->offset[done.count] = size;
     f->values = STN_ARENA(arena, size + 8, float);
-    f->work = STN_ARENA(arena, f->start[n] + (int64_t)f->largest * f->largest + 8, float);
-    return f->values != NULL && f->work != NULL && find_targets(p, arena, tree->place, f);
+    f->vector = STN_ARENA(arena, f->start[n] + 8, float);
+    f->work_size = (f->largest * f->largest + 8 + 31) / 16 * 16; // no two workers write into one cache line
+    f->work = STN_ARENA(arena, (size_t)stn_threads_count(threads) * (size_t)f->work_size, float);
+    f->threads = threads;
+    return f->values != NULL && f->vector != NULL && f->work != NULL && find_targets(arena, f) &&
+           find_sources(p, arena, tree->place, f) && cut_parts(tree, arena, f) && list_columns(p, arena, f) &&
+           cut_slices(p, arena, f);
 }
 
 // ------------------------------------------------------------------------------------------------------------- factor
@@ -365,48 +456,105 @@ STN_KERNEL_INLINE void load_pivot(const incomplete *f, const stn_block_matrix *m
     }
 }
 
-STN_KERNEL bool incomplete_factor(incomplete *f, const stn_block_matrix *matrix) {
-    float *product = f->work + f->start[f->n]; // S^-1 U_x; before that what invert works in
-    const int32_t *target = f->target;
-    for (int32_t k = 0; k < f->n; k++) {
-        load_pivot(f, matrix, k);
-        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
-            load_entry(f, matrix, e, f->size[k], f->length[f->column[e]]);
+/// Row j as H has it.
+STN_KERNEL_INLINE void load_row(const incomplete *f, const stn_block_matrix *matrix, int32_t j) {
+    load_pivot(f, matrix, j);
+    for (int32_t e = f->row_start[j] + 1; e < f->row_start[j + 1]; e++) {
+        load_entry(f, matrix, e, f->size[j], f->length[f->column[e]]);
+    }
+}
+
+/// What row k, whose entry x is in column j, subtracts from row j; product (largest^2) is work space.
+STN_KERNEL_INLINE void subtract_row(const incomplete *f, int32_t x, float *product) {
+    const int32_t k = f->row[x], l = f->size[k], ld = f->length[k], first = f->row_start[k];
+    const int32_t n = f->size[f->column[x]], ld_x = f->length[f->column[x]];
+    const float *S = f->values + f->offset[first], *U = f->values + f->offset[x];
+    const int32_t *target = f->target + f->target_start[x];
+    memset(product, 0, (size_t)l * (size_t)ld_x * sizeof *product);
+    if (l == 6 && n == 6) {
+        add_product(true, 1.0F, 6, 6, 8, 8, S, U, product);
+    } else {
+        add_product(false, 1.0F, l, l, ld, ld_x, S, U, product);
+    }
+    for (int32_t y = x; y < f->row_start[k + 1]; y++, target++) {
+        if (*target < 0) {
+            continue;
+        }
+        const float *V = f->values + f->offset[y];
+        float *C = f->values + f->offset[*target];
+        if (l == 6 && n == 6 && f->size[f->column[y]] == 6) {
+            add_product(true, -1.0F, 6, 6, 8, 8, product, V, C);
+        } else {
+            add_product(false, -1.0F, l, n, ld_x, f->length[f->column[y]], product, V, C);
         }
     }
-    for (int32_t k = 0; k < f->n; k++) {
-        const int32_t l = f->size[k], ld = f->length[k], first = f->row_start[k], end = f->row_start[k + 1];
-        float *S = f->values + f->offset[first];
-        if (l == 6 ? !invert(true, 6, 8, S, product) : !invert(false, l, ld, S, product)) {
-            load_pivot(f, matrix, k);
-            if (!invert(false, l, ld, S, product)) {
-                return false;
-            }
+}
+
+/// A factorisation at hand.
+typedef struct factoring {
+    const incomplete *f;
+    const stn_block_matrix *matrix;
+    atomic_bool failed;
+} factoring;
+
+/// Inverts the pivot of row k. False: that of H is not positive definite.
+STN_KERNEL_INLINE bool invert_pivot(const incomplete *f, const stn_block_matrix *matrix, int32_t k, float *diagonal) {
+    const int32_t n = f->size[k], ld = f->length[k];
+    float *S = f->values + f->offset[f->row_start[k]];
+    if (n == 6 ? invert(true, 6, 8, S, diagonal) : invert(false, n, ld, S, diagonal)) {
+        return true;
+    }
+    load_pivot(f, matrix, k);
+    return invert(false, n, ld, S, diagonal);
+}
+
+/// Every row subtracts from those behind it that are in its part.
+STN_KERNEL_INLINE bool factor_rows(const incomplete *f, const stn_block_matrix *matrix, int32_t part, float *product) {
+    for (int32_t i = f->parts.start[part]; i < f->parts.start[part + 1] && tree_part_is_lowest(&f->parts, part); i++) {
+        load_row(f, matrix, f->parts.place[i]);
+    }
+    for (int32_t i = f->parts.start[part]; i < f->parts.start[part + 1]; i++) {
+        const int32_t k = f->parts.place[i];
+        if (!invert_pivot(f, matrix, k, product)) {
+            return false;
         }
-        for (int32_t x = first + 1; x < end; x++) {
-            const int32_t n = f->size[f->column[x]], ld_x = f->length[f->column[x]];
-            const float *U = f->values + f->offset[x];
-            memset(product, 0, (size_t)l * (size_t)ld_x * sizeof *product);
-            if (l == 6 && n == 6) {
-                add_product(true, 1.0F, 6, 6, 8, 8, S, U, product);
-            } else {
-                add_product(false, 1.0F, l, l, ld, ld_x, S, U, product);
-            }
-            for (int32_t y = x; y < end; y++, target++) {
-                if (*target < 0) {
-                    continue;
-                }
-                const float *V = f->values + f->offset[y];
-                float *C = f->values + f->offset[*target];
-                if (l == 6 && n == 6 && f->size[f->column[y]] == 6) {
-                    add_product(true, -1.0F, 6, 6, 8, 8, product, V, C);
-                } else {
-                    add_product(false, -1.0F, l, n, ld_x, f->length[f->column[y]], product, V, C);
-                }
+        for (int32_t x = f->row_start[k] + 1; x < f->row_start[k + 1]; x++) {
+            if (f->parts.part[f->column[x]] == part) {
+                subtract_row(f, x, product);
             }
         }
     }
     return true;
+}
+
+/// A row above the lowest level is loaded, and subtracted from by those of lower levels in the order of elimination.
+STN_KERNEL static void factor_gather(void *user, int32_t k, int32_t worker) {
+    const factoring *job = user;
+    const incomplete *f = job->f;
+    const int32_t begin = tree_part_level_begin(&f->parts, f->parts.part[k]);
+    float *work = f->work + (size_t)worker * (size_t)f->work_size;
+    load_row(f, job->matrix, k);
+    for (int32_t a = f->above_start[k]; a < f->above_start[k + 1]; a++) {
+        if (f->parts.part[f->row[f->above[a]]] >= begin) {
+            break;
+        }
+        subtract_row(f, f->above[a], work);
+    }
+}
+
+STN_KERNEL static void factor_part(void *user, int32_t part, int32_t worker) {
+    factoring *job = user;
+    const incomplete *f = job->f;
+    float *work = f->work + (size_t)worker * (size_t)f->work_size;
+    if (!factor_rows(f, job->matrix, part, work)) {
+        atomic_store(&job->failed, true);
+    }
+}
+
+bool incomplete_factor(const incomplete *f, const stn_block_matrix *matrix) {
+    factoring job = {f, matrix, false};
+    tree_parts_up(&f->parts, f->threads, factor_gather, factor_part, &job);
+    return !atomic_load(&job.failed);
 }
 
 // ----------------------------------------------------------------------------------------------------------- products
@@ -465,36 +613,85 @@ STN_KERNEL_INLINE void row_times(const incomplete *f, int32_t n, int32_t first, 
     }
 }
 
-STN_KERNEL void incomplete_solve(const incomplete *f, const double *r, double *z) {
-    float *t = f->work, *sum = f->work + f->start[f->n];
-    for (int32_t k = 0; k < f->n; k++) {
-        const double *from = r + f->original[f->order[k]];
-        float *own = t + f->start[k];
-        for (int32_t i = 0; i < f->length[k]; i++) {
-            own[i] = i < f->size[k] ? (float)from[i] : 0.0F;
-        }
+/// A solve at hand.
+typedef struct solving {
+    const incomplete *f;
+    const double *r;
+    double *z;
+} solving;
+
+STN_KERNEL_INLINE void load_place(const incomplete *f, int32_t k, const double *r) {
+    const double *from = r + f->original[f->order[k]];
+    float *own = f->vector + f->start[k];
+    for (int32_t i = 0; i < f->length[k]; i++) {
+        own[i] = i < f->size[k] ? (float)from[i] : 0.0F;
     }
-    for (int32_t k = 0; k < f->n; k++) {
-        const int32_t n = f->size[k], ld = f->length[k], first = f->row_start[k];
-        float *own = t + f->start[k];
-        memcpy(sum, own, (size_t)ld * sizeof *sum);
-        memset(own, 0, (size_t)ld * sizeof *own);
-        if (n == 6) { // S^-1 is symmetric
-            float_transposed_add(true, 1.0F, 6, 8, f->values + f->offset[first], sum, own);
-        } else {
-            float_transposed_add(false, 1.0F, n, ld, f->values + f->offset[first], sum, own);
+}
+
+/// What entry e of U makes of its row is subtracted from its column.
+STN_KERNEL_INLINE void forward_entry(const incomplete *f, int32_t n, int32_t e, const float *own) {
+    const int32_t column = f->column[e], m = f->length[column];
+    if (n == 6 && m == 8) {
+        float_transposed_add(true, -1.0F, 6, 8, f->values + f->offset[e], own, f->vector + f->start[column]);
+    } else {
+        float_transposed_add(false, -1.0F, n, m, f->values + f->offset[e], own, f->vector + f->start[column]);
+    }
+}
+
+/// Place k times S_k^-1, which is symmetric.
+STN_KERNEL_INLINE void forward_pivot(const incomplete *f, int32_t k, float *sum) {
+    const int32_t n = f->size[k], ld = f->length[k];
+    float *own = f->vector + f->start[k];
+    memcpy(sum, own, (size_t)ld * sizeof *sum);
+    memset(own, 0, (size_t)ld * sizeof *own);
+    if (n == 6) {
+        float_transposed_add(true, 1.0F, 6, 8, f->values + f->offset[f->row_start[k]], sum, own);
+    } else {
+        float_transposed_add(false, 1.0F, n, ld, f->values + f->offset[f->row_start[k]], sum, own);
+    }
+}
+
+/// What lower levels leave of a place above the lowest.
+STN_KERNEL static void forward_gather(void *user, int32_t k, int32_t worker) {
+    (void)worker;
+    const solving *job = user;
+    const incomplete *f = job->f;
+    const int32_t begin = tree_part_level_begin(&f->parts, f->parts.part[k]);
+    load_place(f, k, job->r);
+    for (int32_t a = f->above_start[k]; a < f->above_start[k + 1]; a++) {
+        const int32_t e = f->above[a], row = f->row[e];
+        if (f->parts.part[row] >= begin) {
+            break;
         }
-        for (int32_t e = first + 1; e < f->row_start[k + 1]; e++) {
-            const int32_t m = f->length[f->column[e]];
-            if (n == 6 && m == 8) {
-                float_transposed_add(true, -1.0F, 6, 8, f->values + f->offset[e], own, t + f->start[f->column[e]]);
-            } else {
-                float_transposed_add(false, -1.0F, n, m, f->values + f->offset[e], own, t + f->start[f->column[e]]);
+        forward_entry(f, f->size[row], e, f->vector + f->start[row]);
+    }
+}
+
+STN_KERNEL static void forward_part(void *user, int32_t part, int32_t worker) {
+    const solving *job = user;
+    const incomplete *f = job->f;
+    const tree_parts *parts = &f->parts;
+    float *sum = f->work + (size_t)worker * (size_t)f->work_size;
+    for (int32_t i = parts->start[part]; i < parts->start[part + 1] && tree_part_is_lowest(parts, part); i++) {
+        load_place(f, parts->place[i], job->r);
+    }
+    for (int32_t i = parts->start[part]; i < parts->start[part + 1]; i++) {
+        const int32_t k = parts->place[i];
+        forward_pivot(f, k, sum);
+        for (int32_t e = f->row_start[k] + 1; e < f->row_start[k + 1]; e++) {
+            if (parts->part[f->column[e]] == part) {
+                forward_entry(f, f->size[k], e, f->vector + f->start[k]);
             }
         }
     }
-    for (int32_t k = f->n - 1; k >= 0; k--) {
-        const int32_t n = f->size[k], ld = f->length[k], first = f->row_start[k];
+}
+
+STN_KERNEL static void backward_part(void *user, int32_t part, int32_t worker) {
+    const solving *job = user;
+    const incomplete *f = job->f;
+    float *t = f->vector, *sum = f->work + (size_t)worker * (size_t)f->work_size;
+    for (int32_t i = f->parts.start[part + 1] - 1; i >= f->parts.start[part]; i--) {
+        const int32_t k = f->parts.place[i], n = f->size[k], ld = f->length[k], first = f->row_start[k];
         float *own = t + f->start[k];
         if (f->sixes) {
             row_times_6(f, first + 1, f->row_start[k + 1], t, sum);
@@ -506,11 +703,17 @@ STN_KERNEL void incomplete_solve(const incomplete *f, const double *r, double *z
         } else {
             float_transposed_add(false, -1.0F, n, ld, f->values + f->offset[first], sum, own);
         }
-        double *to = z + f->original[f->order[k]];
-        for (int32_t i = 0; i < n; i++) {
-            to[i] = (double)own[i];
+        double *to = job->z + f->original[f->order[k]];
+        for (int32_t d = 0; d < n; d++) {
+            to[d] = (double)own[d];
         }
     }
+}
+
+void incomplete_solve(const incomplete *f, const double *r, double *z) {
+    solving job = {f, r, z};
+    tree_parts_up(&f->parts, f->threads, forward_gather, forward_part, &job);
+    tree_parts_down(&f->parts, f->threads, backward_part, &job);
 }
 
 /// y (m) += A^T x, A (n x m); `six`: both are 6.
@@ -558,25 +761,58 @@ STN_KERNEL_INLINE void times_add(bool six, int32_t n, int32_t m, const double *r
     }
 }
 
-STN_KERNEL void incomplete_times(const incomplete *f, const stn_block_matrix *matrix, const double *x, double *y) {
-    const stn_block_pattern *p = &matrix->pattern;
-    memset(y, 0, (size_t)f->original[f->n] * sizeof *y);
-    for (int32_t j = 0; j < f->n; j++) {
-        const int32_t m = p->block_size[j], at = f->original[j];
+/// A product at hand.
+typedef struct multiplying {
+    const incomplete *f;
+    const stn_block_matrix *matrix;
+    const double *x;
+    double *y;
+} multiplying;
+
+/// A x of the entries (row, column) of the matrix beside its diagonal is added to y.
+STN_KERNEL_INLINE void multiply_entry(const multiplying *job, int32_t e, int32_t row, int32_t column) {
+    const incomplete *f = job->f;
+    const int32_t n = job->matrix->pattern.block_size[row], m = job->matrix->pattern.block_size[column];
+    const double *A = job->matrix->values + job->matrix->offset[e], *x = job->x + f->original[column];
+    if (n == 6 && m == 6) {
+        times_add(true, 6, 6, A, x, job->y + f->original[row]);
+    } else {
+        times_add(false, n, m, A, x, job->y + f->original[row]);
+    }
+}
+
+/// y of the blocks of a slice: what columns before it add to them, then its own columns, each of which adds to those
+/// behind it. So every y has the order of the columns, wherever slices begin.
+STN_KERNEL static void multiply_slice(void *user, int32_t slice, int32_t worker) {
+    (void)worker;
+    const multiplying *job = user;
+    const incomplete *f = job->f;
+    const stn_block_pattern *p = &job->matrix->pattern;
+    const int32_t begin = f->slice_start[slice], end = f->slice_start[slice + 1];
+    memset(job->y + f->original[begin], 0, (size_t)(f->original[end] - f->original[begin]) * sizeof *job->y);
+    for (int32_t j = begin; j < end; j++) {
+        for (int32_t i = f->cross_start[j]; i < f->cross_start[j + 1] && f->cross_column[i] < begin; i++) {
+            multiply_entry(job, f->cross[i], j, f->cross_column[i]);
+        }
+    }
+    for (int32_t j = begin; j < end; j++) {
+        const int32_t m = p->block_size[j];
         for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
-            const int32_t n = p->block_size[p->row[e]], row = f->original[p->row[e]];
-            const double *A = matrix->values + matrix->offset[e];
-            const bool six = n == 6 && m == 6;
-            if (six) {
-                transposed_add(true, 6, 6, A, x + row, y + at);
+            const int32_t row = p->row[e], n = p->block_size[row];
+            const double *A = job->matrix->values + job->matrix->offset[e], *x = job->x + f->original[row];
+            if (n == 6 && m == 6) {
+                transposed_add(true, 6, 6, A, x, job->y + f->original[j]);
             } else {
-                transposed_add(false, n, m, A, x + row, y + at);
+                transposed_add(false, n, m, A, x, job->y + f->original[j]);
             }
-            if (p->row[e] != j && six) {
-                times_add(true, 6, 6, A, x + at, y + row);
-            } else if (p->row[e] != j) {
-                times_add(false, n, m, A, x + at, y + row);
+            if (row != j && row < end) {
+                multiply_entry(job, e, row, j);
             }
         }
     }
+}
+
+void incomplete_times(const incomplete *f, const stn_block_matrix *matrix, const double *x, double *y) {
+    multiplying job = {f, matrix, x, y};
+    stn_parallel_for(f->threads, f->slice_count, multiply_slice, &job);
 }

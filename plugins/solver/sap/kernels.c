@@ -29,6 +29,11 @@ void sap_by_velocities(const sap_system *s, void (*run)(void *user, int32_t part
     by_parts(s, (s->H.nx + SAP_VELOCITIES - 1) / SAP_VELOCITIES, run, user, count, totals);
 }
 
+void sap_by_compact(const sap_system *s, void (*run)(void *user, int32_t part, int32_t worker), void *user,
+                    int32_t count, double *totals) {
+    by_parts(s, (s->H.nv + SAP_VELOCITIES - 1) / SAP_VELOCITIES, run, user, count, totals);
+}
+
 double sap_evaluate_part(const sap_system *s, const sap_point *at, int32_t k) {
     const stn_law *law = s->control->law;
     const int32_t begin = SAP_LANES * k, end = sap_part_end(k, SAP_LANES, s->batch.count);

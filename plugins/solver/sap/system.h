@@ -102,6 +102,9 @@ void sap_by_lanes(const sap_system *s, void (*run)(void *user, int32_t part, int
                   double *totals);
 void sap_by_velocities(const sap_system *s, void (*run)(void *user, int32_t part, int32_t worker), void *user,
                        int32_t count, double *totals);
+/// The same of compact velocities.
+void sap_by_compact(const sap_system *s, void (*run)(void *user, int32_t part, int32_t worker), void *user,
+                    int32_t count, double *totals);
 /// The end of part k of `count`, in parts of `size`.
 static inline int32_t sap_part_end(int32_t k, int32_t size, int32_t count) {
     return size * (k + 1) < count ? size * (k + 1) : count;

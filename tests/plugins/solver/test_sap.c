@@ -385,7 +385,7 @@ static stn_solve_info solve_scene(fixture *f, const char *factorization, double 
 
 static void large_piles_are_solved_by_conjugate_gradients(void **state) {
     fixture *f = *state;
-    static const int32_t sides[] = {8, 10}; // 256 bodies, 400: from there on a whole factor may not be worth it
+    static const int32_t sides[] = {7, 8}; // 196 bodies, 256: from 200 on a whole factor may not be worth it
     for (int32_t k = 0; k < STN_COUNT(sides); k++) {
         scene_end(&f->scene);
         scene_begin(&f->scene, f->context, 3);
