@@ -41,6 +41,8 @@ static inline uint64_t bit_of(int32_t id) {
     return (uint64_t)1 << (id & 63);
 }
 
+static const double COS_BESIDE = 0.9995, SLOPE_BESIDE = 0.03, COS_STEEPEST = 0.05; // 0.03 rad; nearly upright
+
 static bool has_corner(const corner_list *list, int32_t corner) {
     for (int32_t i = 0; i < list->count && (list->bits & bit_of(corner)) != 0; i++) {
         if (list->corners[i] == corner) {
@@ -50,10 +52,21 @@ static bool has_corner(const corner_list *list, int32_t corner) {
     return false;
 }
 
+/// Whether an edge rises from the furthest corner along d by no more than the slope, or the level.
+static inline bool lies_level(const double *from, const double *to, stn_vec3 d, double level, double slope) {
+    stn_vec3 edge = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    double rise = -stn_vec3_dot(edge, d) - level;
+    return rise <= 0.0 || rise * rise <= slope * slope * stn_vec3_dot(edge, edge);
+}
+
+static double level_of(const stn_shape *hull) {
+    return 1e-8 * shape_size(hull);
+}
+
 static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, double slope, corner_list *list) {
     const stn_mesh *mesh = hull->mesh;
     const stn_polytope *p = mesh->polytope;
-    double level = 1e-8 * shape_size(hull);
+    double level = level_of(hull);
     list->count = 1;
     list->corners[0] = furthest;
     list->bits = bit_of(furthest);
@@ -62,10 +75,7 @@ static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, d
         const double *v = mesh->vertices + 3 * (size_t)from;
         for (int32_t i = p->neighbour_start[from]; i < p->neighbour_start[from + 1] && list->count < LEVEL_MAX; i++) {
             const double *w = mesh->vertices + 3 * (size_t)p->neighbours[i];
-            stn_vec3 edge = {w[0] - v[0], w[1] - v[1], w[2] - v[2]};
-            double rise = -stn_vec3_dot(edge, d) - level;
-            if ((rise <= 0.0 || rise * rise <= slope * slope * stn_vec3_dot(edge, edge)) &&
-                !has_corner(list, p->neighbours[i])) {
+            if (lies_level(v, w, d, level, slope) && !has_corner(list, p->neighbours[i])) {
                 list->corners[list->count++] = p->neighbours[i];
                 list->bits |= bit_of(p->neighbours[i]);
             }
@@ -73,24 +83,46 @@ static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, d
     }
 }
 
-int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
+/// Whether any edge from the corner lies nearly level.
+static bool has_level_edge(const stn_shape *hull, stn_vec3 d, int32_t corner) {
+    const stn_mesh *mesh = hull->mesh;
+    const stn_polytope *p = mesh->polytope;
+    const double *v = mesh->vertices + 3 * (size_t)corner, level = level_of(hull);
+    for (int32_t i = p->neighbour_start[corner]; i < p->neighbour_start[corner + 1]; i++) {
+        if (lies_level(v, mesh->vertices + 3 * (size_t)p->neighbours[i], d, level, SLOPE_BESIDE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, bool *alone, polygon *out) {
     const stn_polytope *p = hull->mesh->polytope;
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     const int32_t furthest = stn_mesh_support(hull->mesh, d);
     corner_list level;
-    level_corners(hull, d, furthest, 0.0, &level);
+    level.count = 1;
+    level.corners[0] = furthest;
+    *alone = !has_level_edge(hull, d, furthest);
+    if (!*alone) {
+        level_corners(hull, d, furthest, 0.0, &level);
+    }
     int32_t face = -1;
-    double most = -INFINITY;
+    double most = -INFINITY, second = -INFINITY;
     for (int32_t k = 0; k < level.count; k++) { // of those at the corners the one that looks most along d
         int32_t corner = level.corners[k];
         for (int32_t i = p->vertex_face_start[corner]; i < p->vertex_face_start[corner + 1]; i++) {
             double along = along_face(p, p->vertex_faces[i], d);
             if (along > most) {
+                second = most;
                 most = along;
                 face = p->vertex_faces[i];
+            } else if (along > second) {
+                second = along;
             }
         }
     }
+    *alone = *alone && !(second > COS_BESIDE);
     out->count = 0;
     if (face >= 0) {
         face_polygon(hull, pose, face, out);
@@ -102,8 +134,6 @@ enum { BESIDE_MAX = 8 };
 typedef struct face_list {
     int32_t count, faces[BESIDE_MAX];
 } face_list;
-
-static const double COS_BESIDE = 0.9995, SLOPE_BESIDE = 0.03, COS_STEEPEST = 0.05; // 0.03 rad; nearly upright
 
 static void add_face(face_list *list, int32_t face) {
     for (int32_t k = 0; k < list->count; k++) {
@@ -217,10 +247,16 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
     }
     polygon face;
     double depth = INFINITY;
-    hull_face(a.shape, a.pose, normal, &face);
-    face_list list = face.count == 0 ? (face_list){0} : faces_beside(a.shape, a.pose, normal, furthest, &face);
+    bool alone;
+    hull_face(a.shape, a.pose, normal, &alone, &face);
+    face_list list = {.count = face.count > 0};
+    if (face.count > 0 && !alone) {
+        list = faces_beside(a.shape, a.pose, normal, furthest, &face);
+    }
     for (int32_t i = 0; i < list.count; i++) {
-        face_polygon(a.shape, a.pose, list.faces[i], &face);
+        if (!alone) {
+            face_polygon(a.shape, a.pose, list.faces[i], &face);
+        }
         for (int32_t k = 0; k < face.count; k++) {
             double height = stn_vec3_dot(normal, stn_vec3_sub(b.pose->position, face.corner[k]));
             bool known = height > margin;
@@ -254,7 +290,7 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     face_along(&first, &second, s.normal, &f);
     // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
     bool hulls = f.a.kind == PIECE_POLYGON;
-    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls)) {
+    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls) && !(f.b.alone && (f.a.alone || !hulls))) {
         face_list on_a = {.count = 1},
                   on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), f.b.corner, &f.b.line);
         if (hulls) {
@@ -262,6 +298,7 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
         }
         facing more; // its faces are written before they are read; of a box A's is always the same
         more.size = f.size;
+        more.margin = f.margin;
         more.a.kind = f.a.kind;
         more.b.kind = f.b.kind;
         if (!hulls) {
