@@ -351,7 +351,7 @@ STN_KERNEL static void range_of_columns(const four_reals *columns, int32_t fours
             if (i == 0) {
                 range[k].least = range[k].most = along;
             } else {
-                const four_ids less = along < range[k].least, more = along > range[k].most;
+                const four_ids less = along<range[k].least, more = along> range[k].most;
                 range[k].least = (four_reals)(((four_ids)along & less) | ((four_ids)range[k].least & ~less));
                 range[k].most = (four_reals)(((four_ids)along & more) | ((four_ids)range[k].most & ~more));
             }

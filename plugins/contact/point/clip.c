@@ -196,40 +196,45 @@ static int32_t low_part(const cut *c, double margin, double (*place)[2]) {
 }
 
 /// Where the part of the polygon that is not higher than the margin lies inside of the face as a whole, its corners are
-/// all that the cut would leave there: nothing is cut then. `turn`: 1 where the face's corners stand counter-clockwise.
-static bool lies_inside(const outline *o, const polygon *p, double turn, const cut *projected, double margin) {
-    double place[2 * POLYGON_CAPACITY][2], x[POLYGON_CAPACITY], y[POLYGON_CAPACITY];
+/// all that the cut would leave there: nothing is cut then.
+static bool lies_inside(const outline *r, const cut *projected, double margin) {
+    double place[2 * POLYGON_CAPACITY][2];
     const int32_t count = low_part(projected, margin, place);
-    for (int32_t i = 0; i < p->count && count > 0; i++) {
-        const stn_vec3 from = stn_vec3_sub(p->corner[i], o->centre);
+    for (int32_t k = 0; k < count; k++) {
+        for (uint32_t side = 0; side < (uint32_t)r->sides; side++) {
+            if (!(beyond(r, side, place[k][0], place[k][1]) <= 0.0)) {
+                return false;
+            }
+        }
+    }
+    return count > 0;
+}
+
+/// The outward side of an edge e = (x, y) is (y, -x), as corners stand counter-clockwise about u x v. A box names its
+/// corners the other way round on half of its faces.
+static void set_sides(const polygon *p, outline *o) {
+    double x[POLYGON_CAPACITY], y[POLYGON_CAPACITY], area = 0.0;
+    for (int32_t i = 0; i < p->count; i++) {
+        stn_vec3 from = stn_vec3_sub(p->corner[i], o->centre);
         x[i] = stn_vec3_dot(from, o->u);
         y[i] = stn_vec3_dot(from, o->v);
     }
-    bool inside = count > 0;
-    for (int32_t i = 0; i < p->count && inside; i++) {
-        const int32_t next = i + 1 < p->count ? i + 1 : 0;
-        const double a = turn * (y[next] - y[i]), b = -turn * (x[next] - x[i]), c = a * x[i] + b * y[i];
-        for (int32_t k = 0; k < count; k++) {
-            inside = inside && a * place[k][0] + b * place[k][1] <= c;
-        }
-    }
-    return inside;
-}
-
-/// The outward side of an edge e = (x, y) is (y, -x), as corners stand counter-clockwise about u x v; `turn` -1: the
-/// other way round.
-static void set_sides(const polygon *p, double turn, outline *o) {
     o->sides = p->count;
     for (int32_t i = 0; i < p->count; i++) {
         int32_t next = i + 1 < p->count ? i + 1 : 0;
-        stn_vec3 from = stn_vec3_sub(p->corner[i], o->centre), to = stn_vec3_sub(p->corner[next], o->centre);
-        double x = stn_vec3_dot(stn_vec3_sub(to, from), o->u), y = stn_vec3_dot(stn_vec3_sub(to, from), o->v);
-        double length = sqrt(x * x + y * y), part = length > 0.0 ? turn / length : 0.0;
-        o->a[i] = part * y;
-        o->b[i] = -part * x;
-        o->c[i] = o->a[i] * stn_vec3_dot(from, o->u) + o->b[i] * stn_vec3_dot(from, o->v);
+        area += x[i] * y[next] - x[next] * y[i];
+        double a = y[next] - y[i], b = x[i] - x[next], length = sqrt(a * a + b * b);
+        double part = length > 0.0 ? 1.0 / length : 0.0;
+        o->a[i] = part * a;
+        o->b[i] = part * b;
+        o->c[i] = o->a[i] * x[i] + o->b[i] * y[i];
         o->corner_code[i] = p->corner_code[next];
         o->edge_code[i] = p->edge_code[i];
+    }
+    for (int32_t i = 0; i < p->count && area < 0.0; i++) {
+        o->a[i] = -o->a[i];
+        o->b[i] = -o->b[i];
+        o->c[i] = -o->c[i];
     }
 }
 
@@ -239,7 +244,7 @@ void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double toleran
     o.q = q;
     o.tolerance = tolerance;
     int32_t middle = p->count / 2;
-    stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]), sum = stn_vec3_zero();
+    stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]);
     o.normal = p->normal;
     o.u = stn_vec3_mul_add(across, -stn_vec3_dot(across, p->normal), p->normal);
     o.u = stn_vec3_normalize_or(o.u, stn_vec3_zero());
@@ -251,13 +256,9 @@ void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double toleran
     o.centre = stn_vec3_scale(0.5, stn_vec3_add(p->corner[middle], p->corner[0]));
     o.size = 0.5 * stn_vec3_norm(across);
     o.face_code = p->face_code;
-    for (int32_t i = 1; i + 1 < p->count; i++) { // a box names its corners the other way round on half of its faces
-        sum = stn_vec3_add(sum, stn_vec3_cross(stn_vec3_sub(p->corner[i], p->corner[0]),
-                                               stn_vec3_sub(p->corner[i + 1], p->corner[0])));
-    }
-    const double turn = stn_vec3_dot(sum, p->normal) < 0.0 ? -1.0 : 1.0;
+    set_sides(p, &o);
     project(&o, n, &projected);
-    if (lies_inside(&o, p, turn, &projected, margin)) {
+    if (lies_inside(&o, &projected, margin)) {
         out->count = 0;
         out->lines = false;
         for (int32_t i = 0; i < q->count; i++) {
@@ -267,7 +268,6 @@ void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double toleran
         }
         return;
     }
-    set_sides(p, turn, &o);
     clip_outline(&o, &projected, out);
 }
 

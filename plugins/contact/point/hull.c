@@ -29,8 +29,6 @@ static double along_face(const stn_polytope *p, int32_t face, stn_vec3 d) {
     return d.x * plane[0] + d.y * plane[1] + d.z * plane[2];
 }
 
-/// The furthest corner along d and those that edges lead to from there which rise by no more than `slope`. Without
-/// slope both ends of an edge across d, else rounding would choose the end.
 enum { LEVEL_MAX = 16 };
 typedef struct corner_list {
     int32_t count, corners[LEVEL_MAX];
@@ -52,30 +50,31 @@ static bool has_corner(const corner_list *list, int32_t corner) {
     return false;
 }
 
-/// Whether an edge rises from the furthest corner along d by no more than the slope, or the level.
-static inline bool lies_level(const double *from, const double *to, stn_vec3 d, double level, double slope) {
-    stn_vec3 edge = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-    double rise = -stn_vec3_dot(edge, d) - level;
-    return rise <= 0.0 || rise * rise <= slope * slope * stn_vec3_dot(edge, edge);
-}
-
-static double level_of(const stn_shape *hull) {
-    return 1e-8 * shape_size(hull);
-}
-
-static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, double slope, corner_list *list) {
+/// The furthest corner along d and those that edges lead to from there which rise by no more than `slope`. Without
+/// slope both ends of an edge across d, else rounding would choose the end.
+/// `steeper`: whether an edge leads on from there that rises by more than `slope`, but by no more than SLOPE_BESIDE.
+static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, double slope, corner_list *list,
+                          bool *steeper) {
     const stn_mesh *mesh = hull->mesh;
     const stn_polytope *p = mesh->polytope;
-    double level = level_of(hull);
+    const double level = 1e-8 * shape_size(hull);
     list->count = 1;
     list->corners[0] = furthest;
     list->bits = bit_of(furthest);
+    *steeper = false;
     for (int32_t k = 0; k < list->count; k++) {
         int32_t from = list->corners[k];
         const double *v = mesh->vertices + 3 * (size_t)from;
         for (int32_t i = p->neighbour_start[from]; i < p->neighbour_start[from + 1] && list->count < LEVEL_MAX; i++) {
             const double *w = mesh->vertices + 3 * (size_t)p->neighbours[i];
-            if (lies_level(v, w, d, level, slope) && !has_corner(list, p->neighbours[i])) {
+            stn_vec3 edge = {w[0] - v[0], w[1] - v[1], w[2] - v[2]};
+            const double rise = -stn_vec3_dot(edge, d) - level, length2 = stn_vec3_dot(edge, edge);
+            if (rise > 0.0 && rise * rise > SLOPE_BESIDE * SLOPE_BESIDE * length2) {
+                continue;
+            }
+            if (rise > 0.0 && rise * rise > slope * slope * length2) {
+                *steeper = *steeper || !has_corner(list, p->neighbours[i]);
+            } else if (!has_corner(list, p->neighbours[i])) {
                 list->corners[list->count++] = p->neighbours[i];
                 list->bits |= bit_of(p->neighbours[i]);
             }
@@ -83,17 +82,23 @@ static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, d
     }
 }
 
-/// Whether any edge from the corner lies nearly level.
-static bool has_level_edge(const stn_shape *hull, stn_vec3 d, int32_t corner) {
-    const stn_mesh *mesh = hull->mesh;
-    const stn_polytope *p = mesh->polytope;
-    const double *v = mesh->vertices + 3 * (size_t)corner, level = level_of(hull);
-    for (int32_t i = p->neighbour_start[corner]; i < p->neighbour_start[corner + 1]; i++) {
-        if (lies_level(v, mesh->vertices + 3 * (size_t)p->neighbours[i], d, level, SLOPE_BESIDE)) {
+static bool is_of_face(const stn_polytope *p, int32_t corner, int32_t face) {
+    for (int32_t i = p->face_start[face]; i < p->face_start[face + 1]; i++) {
+        if (p->face_vertices[i] == corner) {
             return true;
         }
     }
     return false;
+}
+
+/// faces_beside would find no other face: nothing else is level, no other face at the level corners looks along d, and
+/// the sides between these are the face's own, which does.
+static bool is_alone(const stn_polytope *p, int32_t face, const corner_list *level, double most, double second) {
+    bool alone = !(second > COS_BESIDE) && level->count < LEVEL_MAX && (level->count == 1 || most > COS_BESIDE);
+    for (int32_t k = 0; k < level->count && alone && level->count > 1; k++) {
+        alone = is_of_face(p, level->corners[k], face);
+    }
+    return alone;
 }
 
 int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, bool *alone, polygon *out) {
@@ -101,12 +106,8 @@ int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 directio
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     const int32_t furthest = stn_mesh_support(hull->mesh, d);
     corner_list level;
-    level.count = 1;
-    level.corners[0] = furthest;
-    *alone = !has_level_edge(hull, d, furthest);
-    if (!*alone) {
-        level_corners(hull, d, furthest, 0.0, &level);
-    }
+    bool steeper;
+    level_corners(hull, d, furthest, 0.0, &level, &steeper);
     int32_t face = -1;
     double most = -INFINITY, second = -INFINITY;
     for (int32_t k = 0; k < level.count; k++) { // of those at the corners the one that looks most along d
@@ -117,12 +118,12 @@ int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 directio
                 second = most;
                 most = along;
                 face = p->vertex_faces[i];
-            } else if (along > second) {
+            } else if (along > second && p->vertex_faces[i] != face) {
                 second = along;
             }
         }
     }
-    *alone = *alone && !(second > COS_BESIDE);
+    *alone = !steeper && is_alone(p, face, &level, most, second);
     out->count = 0;
     if (face >= 0) {
         face_polygon(hull, pose, face, out);
@@ -176,7 +177,8 @@ static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_v
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     face_list list = {1, {(int32_t)(face->face_code - code_face)}};
     corner_list level;
-    level_corners(hull, d, furthest, SLOPE_BESIDE, &level);
+    bool steeper;
+    level_corners(hull, d, furthest, SLOPE_BESIDE, &level, &steeper);
     const uint64_t once = p->face_count <= 64 ? ~(uint64_t)0 : 0; // faces by their bits, where each has one of its own
     uint64_t seen = 0, later[LEVEL_MAX], after = 0;               // later: bits of the faces at the corners behind
     for (int32_t k = level.count - 1; k >= 0; k--) {

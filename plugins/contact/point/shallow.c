@@ -60,9 +60,8 @@ static double side_clearance(const search *g, separation *r) {
     r->b = stn_vec3_mul_add(stn_vec3_mul_add(o->b, x, stn_vec3_sub(p->b, o->b)), y, stn_vec3_sub(q->b, o->b));
     r->phi = stn_vec3_dot(r->normal, at);
     const double inside = fmin(x * across_v, y * across_u);
-    return fmin(inside, crossing >= 0
-                            ? fmin((1.0 - x) * across_v, (1.0 - y) * across_u)
-                            : (1.0 - x - y) * fabs(area) / stn_vec3_norm(stn_vec3_sub(q->w, p->w)));
+    return fmin(inside, crossing >= 0 ? fmin((1.0 - x) * across_v, (1.0 - y) * across_u)
+                                      : (1.0 - x - y) * fabs(area) / stn_vec3_norm(stn_vec3_sub(q->w, p->w)));
 }
 
 /// Whether the nearest points of the bodies where they are follow from those of the bodies moved apart.
