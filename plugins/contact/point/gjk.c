@@ -38,6 +38,10 @@ stn_vec3 convex_support(const convex *c, stn_vec3 direction) {
     return stn_pose_apply(&c->pose, p);
 }
 
+stn_vec3 convex_middle(const convex *c) {
+    return c->shape->type == STN_SHAPE_CONVEX ? stn_pose_apply(&c->pose, c->shape->mesh->solid.com) : c->pose.position;
+}
+
 vertex difference_support(const convex *a, const convex *b, stn_vec3 direction) {
     vertex s = {.a = convex_support(a, stn_vec3_neg(direction)), .b = convex_support(b, direction)};
     s.w = stn_vec3_sub(s.b, s.a);
@@ -185,7 +189,7 @@ outcome search_nearest(search *g) {
         if (g->least > g->margin) {
             return BEYOND;
         }
-        if (f->length2 - bound <= 1e-15 * f->length2 || contains(s, f->count, fresh->w)) {
+        if (f->length2 - bound <= g->goal * f->length2 || contains(s, f->count, fresh->w)) {
             return NEAREST;
         }
         if (!outside && f->count == 3 && holds_origin(s)) {
@@ -213,6 +217,7 @@ void search_begin(const convex *a, const convex *b, stn_vec3 towards, double mar
     g->b = b;
     g->margin = margin;
     g->least = -INFINITY;
+    g->goal = 1e-15;
     g->s[0] = shifted_support(g, towards);
     find_foot(g->s, 1, &g->f);
 }

@@ -280,7 +280,10 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
 void convex_hull(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};
     double radius = a.shape->type == STN_SHAPE_CAPSULE ? a.shape->radius : 0.0;
-    separation s = convex_separation(&first, &second, margin + radius);
+    separation s;
+    if (a.shape->type != STN_SHAPE_CYLINDER || !cylinder_hull_separation(&first, &second, margin, &s)) {
+        s = convex_separation(&first, &second, margin + radius);
+    }
     s.phi -= radius;
     if (s.phi > margin) {
         return;

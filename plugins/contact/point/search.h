@@ -22,13 +22,16 @@ typedef struct search {
     const convex *a, *b;
     stn_vec3 shift;
     double margin, least; // least: lower bound of the signed distance of A and B, not shifted
+    double goal;          // how near to the nearest point's |v|^2 ends the search, relative
     vertex s[4];          // the first f.count carry the foot; w is shifted, a and b are not
     foot f;
 } search;
 
-/// Begins with the point furthest along `towards`; the shift is given.
+/// Begins with the point furthest along `towards`, with the smallest goal; the shift is given.
 void search_begin(const convex *a, const convex *b, stn_vec3 towards, double margin, search *g);
 outcome search_nearest(search *g);
+/// A point inside of a body, not of a triangle.
+stn_vec3 convex_middle(const convex *c);
 /// Goes over to another shift, with the corners found so far.
 void search_shift(search *g, stn_vec3 shift);
 /// The normal is that of C + shift, phi the separation of A and B along it; a and b are their points over the foot.

@@ -12,22 +12,19 @@
 // least that of any ball inside of C. When this is >= d too, no direction has a smaller depth.
 #include "search.h"
 
+bool nearest_with_beyond(stn_vec3 n, stn_vec3 from_a_to_b, double balls, double d, double cosine) {
+    const double beyond = stn_vec3_dot(n, from_a_to_b), sine = sqrt(fmax(1.0 - cosine * cosine, 0.0));
+    const stn_vec3 across = stn_vec3_mul_add(from_a_to_b, -beyond, n);
+    return cosine <= 0.0 && beyond >= 0.0 && -beyond * cosine - stn_vec3_norm(across) * sine + balls >= d;
+}
+
 bool flat_side_is_nearest(stn_vec3 n, stn_vec3 from_a_to_b, double balls, double d, double rho) {
-    double beyond = stn_vec3_dot(n, from_a_to_b), sum = d * d + rho * rho;
-    stn_vec3 across = stn_vec3_mul_add(from_a_to_b, -beyond, n);
-    // of the angle at which the disk's bound ends
-    double cosine = (d * d - rho * rho) / sum, sine = 2.0 * rho * d / sum;
-    return rho >= d && beyond >= 0.0 && -beyond * cosine - stn_vec3_norm(across) * sine + balls >= d;
+    return rho >= d && nearest_with_beyond(n, from_a_to_b, balls, d, (d * d - rho * rho) / (d * d + rho * rho));
 }
 
 static bool is_polyhedron(const convex *c) {
     const stn_shape_type type = c->shape->type;
     return type == STN_SHAPE_BOX || type == STN_SHAPE_CAPSULE || type == STN_SHAPE_CONVEX;
-}
-
-/// A point inside.
-static stn_vec3 middle_of(const convex *c) {
-    return c->shape->type == STN_SHAPE_CONVEX ? stn_pose_apply(&c->pose, c->shape->mesh->solid.com) : c->pose.position;
 }
 
 static bool is_same(stn_vec3 p, stn_vec3 q) {
@@ -79,7 +76,7 @@ bool shallow_separation(const convex *a, const convex *b, double margin, separat
         return false;
     }
     const double size = pair_size(a->shape, b->shape), away = 1e-2 * size;
-    const stn_vec3 between = stn_vec3_sub(middle_of(b), middle_of(a));
+    const stn_vec3 between = stn_vec3_sub(convex_middle(b), convex_middle(a));
     const stn_vec3 towards = stn_vec3_normalize_or(between, stn_vec3_zero());
     search g;
     g.shift = stn_vec3_scale(away, towards);
