@@ -22,9 +22,9 @@ bool flat_side_is_nearest(stn_vec3 n, stn_vec3 from_a_to_b, double balls, double
     return rho >= d && nearest_with_beyond(n, from_a_to_b, balls, d, (d * d - rho * rho) / (d * d + rho * rho));
 }
 
+/// A capsule's segment is none: the radius keeps it apart where the capsule overlaps by little.
 static bool is_polyhedron(const convex *c) {
-    const stn_shape_type type = c->shape->type;
-    return type == STN_SHAPE_BOX || type == STN_SHAPE_CAPSULE || type == STN_SHAPE_CONVEX;
+    return c->shape->type == STN_SHAPE_BOX || c->shape->type == STN_SHAPE_CONVEX;
 }
 
 static bool is_same(stn_vec3 p, stn_vec3 q) {
