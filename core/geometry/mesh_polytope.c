@@ -337,6 +337,53 @@ int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 d) {
     return summit >= 0 ? summit : scan(mesh, d);
 }
 
+typedef struct four_range {
+    four_reals least, most;
+} four_range;
+
+/// How far the vertices of a small hull reach along three directions, all in one pass.
+STN_KERNEL static void range_of_columns(const four_reals *columns, int32_t fours, const stn_mat3 *rows,
+                                        four_range range[3]) {
+    for (int32_t i = 0; i < fours; i++) {
+        const four_reals x = columns[i], y = columns[fours + i], z = columns[2 * fours + i];
+        for (int32_t k = 0; k < 3; k++) {
+            const four_reals along = x * rows->m[k][0] + y * rows->m[k][1] + z * rows->m[k][2];
+            if (i == 0) {
+                range[k].least = range[k].most = along;
+            } else {
+                const four_ids less = along<range[k].least, more = along> range[k].most;
+                range[k].least = (four_reals)(((four_ids)along & less) | ((four_ids)range[k].least & ~less));
+                range[k].most = (four_reals)(((four_ids)along & more) | ((four_ids)range[k].most & ~more));
+            }
+        }
+    }
+}
+
+static double hull_reach(const stn_mesh *mesh, stn_vec3 d) {
+    return stn_vec3_dot(d, stn_vec3_at(mesh->vertices, stn_mesh_support(mesh, d)));
+}
+
+void mesh_range(const stn_mesh *mesh, const stn_mat3 *rows, double least[3], double most[3]) {
+    if (mesh->polytope == NULL || mesh->polytope->columns == NULL) {
+        for (int32_t k = 0; k < 3; k++) {
+            const stn_vec3 d = {rows->m[k][0], rows->m[k][1], rows->m[k][2]};
+            most[k] = hull_reach(mesh, d);
+            least[k] = -hull_reach(mesh, stn_vec3_neg(d));
+        }
+        return;
+    }
+    four_range range[3];
+    range_of_columns((const four_reals *)mesh->polytope->columns, (mesh->vertex_count + 3) / 4, rows, range);
+    for (int32_t k = 0; k < 3; k++) {
+        least[k] = range[k].least[0];
+        most[k] = range[k].most[0];
+        for (int32_t lane = 1; lane < 4; lane++) {
+            least[k] = range[k].least[lane] < least[k] ? range[k].least[lane] : least[k];
+            most[k] = range[k].most[lane] > most[k] ? range[k].most[lane] : most[k];
+        }
+    }
+}
+
 /// The furthest along the middle of each cell, each climb starting where the last one ended.
 static void fill_starts(const stn_mesh *mesh, int32_t *starts) {
     int32_t side = mesh->polytope->start_side, last = 0;

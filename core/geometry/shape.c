@@ -153,23 +153,17 @@ static stn_aabb mesh_box(const stn_mesh *mesh, const stn_pose *pose, double marg
     return (stn_aabb){stn_vec3_sub(centre, half), stn_vec3_add(centre, half)};
 }
 
-static double hull_reach(const stn_mesh *mesh, stn_vec3 d) {
-    return stn_vec3_dot(d, stn_vec3_at(mesh->vertices, stn_mesh_support(mesh, d)));
-}
-
 stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return half_space_box(pose, margin);
     }
     if (shape->type == STN_SHAPE_CONVEX && shape->mesh != NULL) {
-        const stn_mesh *mesh = shape->mesh;
         double lower[3], upper[3];
         const double position[3] = {pose->position.x, pose->position.y, pose->position.z};
+        mesh_range(shape->mesh, &pose->rotation, lower, upper);
         for (int32_t i = 0; i < 3; i++) {
-            const double *row = pose->rotation.m[i];
-            stn_vec3 d = {row[0], row[1], row[2]};
-            upper[i] = position[i] + hull_reach(mesh, d) + margin;
-            lower[i] = position[i] - hull_reach(mesh, stn_vec3_neg(d)) - margin;
+            upper[i] = position[i] + upper[i] + margin;
+            lower[i] = position[i] + lower[i] - margin;
         }
         return (stn_aabb){{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
     }

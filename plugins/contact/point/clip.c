@@ -84,9 +84,9 @@ static bool cut_side(const outline *r, uint32_t side, const cut *from, cut *to) 
     return true;
 }
 
-static void clip_outline(const outline *r, stn_vec3 n, overlap *out) {
+/// The polygon, seen along n in the face's plane.
+static void project(const outline *r, stn_vec3 n, cut *c) {
     const polygon *q = r->q;
-    cut first, second, *c = &first, *spare = &second;
     c->count = q->count;
     double along = 1.0 / stn_vec3_dot(n, r->normal), n_u = stn_vec3_dot(n, r->u), n_v = stn_vec3_dot(n, r->v);
     for (int32_t i = 0; i < q->count; i++) {
@@ -96,6 +96,17 @@ static void clip_outline(const outline *r, stn_vec3 n, overlap *out) {
             stn_vec3_dot(w, r->u) - h * n_u, stn_vec3_dot(w, r->v) - h * n_v, h, r->face_code, q->corner_code[i],
             SECOND_EDGE + (uint32_t)i};
     }
+}
+
+static void put(const outline *r, const cut_corner *k, overlap *out) {
+    stn_vec3 p = stn_vec3_mul_add(stn_vec3_mul_add(r->centre, k->x, r->u), k->y, r->v);
+    out->points[out->count++] = (overlap_point){p, k->h, k->first, k->second};
+}
+
+/// Cuts the projected polygon.
+static void clip_outline(const outline *r, cut *projected, overlap *out) {
+    const polygon *q = r->q;
+    cut second, *c = projected, *spare = &second;
     const cut_corner *from = &c->corners[0], *to = &c->corners[q->count / 2];
     double extent = q->count > 0 ? fabs(to->x - from->x) + fabs(to->y - from->y) : 0.0;
     for (uint32_t side = 0; q->count != 2 && side < (uint32_t)r->sides; side++) {
@@ -135,12 +146,10 @@ static void clip_outline(const outline *r, stn_vec3 n, overlap *out) {
         count--;
         c->corners[0] = c->corners[count].h < c->corners[0].h ? c->corners[count] : c->corners[0];
     }
-    out->count = count;
+    out->count = 0;
     out->lines = false;
     for (int32_t i = 0; i < count; i++) {
-        const cut_corner *k = &c->corners[i];
-        stn_vec3 p = stn_vec3_mul_add(stn_vec3_mul_add(r->centre, k->x, r->u), k->y, r->v);
-        out->points[i] = (overlap_point){p, k->h, k->first, k->second};
+        put(r, &c->corners[i], out);
     }
 }
 
@@ -163,16 +172,79 @@ void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tol
         o.corner_code[i] = r->corner_code[i];
         o.edge_code[i] = r->edge_code[i];
     }
-    clip_outline(&o, n, out);
+    cut projected;
+    project(&o, n, &projected);
+    clip_outline(&o, &projected, out);
 }
 
-/// The outward side of an edge e = (x, y) is (y, -x), as corners stand counter-clockwise about u x v.
-void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
+/// Of the projected polygon the part that is not higher than the margin: its outline's points; 0 when there is none.
+static int32_t low_part(const cut *c, double margin, double (*place)[2]) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < c->count; i++) {
+        const cut_corner *k = &c->corners[i], *next = &c->corners[i + 1 < c->count ? i + 1 : 0];
+        if (k->h <= margin) {
+            place[count][0] = k->x;
+            place[count++][1] = k->y;
+        }
+        if ((k->h <= margin) != (next->h <= margin)) {
+            const double t = (margin - k->h) / (next->h - k->h);
+            place[count][0] = k->x + t * (next->x - k->x);
+            place[count++][1] = k->y + t * (next->y - k->y);
+        }
+    }
+    return count;
+}
+
+/// Where the part of the polygon that is not higher than the margin lies inside of the face as a whole, its corners are
+/// all that the cut would leave there: nothing is cut then.
+static bool lies_inside(const outline *r, const cut *projected, double margin) {
+    double place[2 * POLYGON_CAPACITY][2];
+    const int32_t count = low_part(projected, margin, place);
+    for (int32_t k = 0; k < count; k++) {
+        for (uint32_t side = 0; side < (uint32_t)r->sides; side++) {
+            if (!(beyond(r, side, place[k][0], place[k][1]) <= 0.0)) {
+                return false;
+            }
+        }
+    }
+    return count > 0;
+}
+
+/// The outward side of an edge e = (x, y) is (y, -x), as corners stand counter-clockwise about u x v. A box names its
+/// corners the other way round on half of its faces.
+static void set_sides(const polygon *p, outline *o) {
+    double x[POLYGON_CAPACITY], y[POLYGON_CAPACITY], area = 0.0;
+    for (int32_t i = 0; i < p->count; i++) {
+        stn_vec3 from = stn_vec3_sub(p->corner[i], o->centre);
+        x[i] = stn_vec3_dot(from, o->u);
+        y[i] = stn_vec3_dot(from, o->v);
+    }
+    o->sides = p->count;
+    for (int32_t i = 0; i < p->count; i++) {
+        int32_t next = i + 1 < p->count ? i + 1 : 0;
+        area += x[i] * y[next] - x[next] * y[i];
+        double a = y[next] - y[i], b = x[i] - x[next], length = sqrt(a * a + b * b);
+        double part = length > 0.0 ? 1.0 / length : 0.0;
+        o->a[i] = part * a;
+        o->b[i] = part * b;
+        o->c[i] = o->a[i] * x[i] + o->b[i] * y[i];
+        o->corner_code[i] = p->corner_code[next];
+        o->edge_code[i] = p->edge_code[i];
+    }
+    for (int32_t i = 0; i < p->count && area < 0.0; i++) {
+        o->a[i] = -o->a[i];
+        o->b[i] = -o->b[i];
+        o->c[i] = -o->c[i];
+    }
+}
+
+void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, double margin, overlap *out) {
     outline o;
+    cut projected;
     o.q = q;
     o.tolerance = tolerance;
     int32_t middle = p->count / 2;
-    stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]), sum = stn_vec3_zero();
+    stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]);
     o.normal = p->normal;
     o.u = stn_vec3_mul_add(across, -stn_vec3_dot(across, p->normal), p->normal);
     o.u = stn_vec3_normalize_or(o.u, stn_vec3_zero());
@@ -182,29 +254,21 @@ void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double toleran
     }
     o.v = stn_vec3_cross(p->normal, o.u);
     o.centre = stn_vec3_scale(0.5, stn_vec3_add(p->corner[middle], p->corner[0]));
-    o.sides = p->count;
     o.size = 0.5 * stn_vec3_norm(across);
     o.face_code = p->face_code;
-    for (int32_t i = 0; i < p->count; i++) {
-        int32_t next = i + 1 < p->count ? i + 1 : 0;
-        stn_vec3 from = stn_vec3_sub(p->corner[i], o.centre), to = stn_vec3_sub(p->corner[next], o.centre);
-        sum = stn_vec3_add(sum, stn_vec3_cross(from, to));
-        double x = stn_vec3_dot(stn_vec3_sub(to, from), o.u), y = stn_vec3_dot(stn_vec3_sub(to, from), o.v);
-        double length = sqrt(x * x + y * y);
-        o.a[i] = length > 0.0 ? y / length : 0.0;
-        o.b[i] = length > 0.0 ? -x / length : 0.0;
-        o.c[i] = o.a[i] * stn_vec3_dot(from, o.u) + o.b[i] * stn_vec3_dot(from, o.v);
-        o.corner_code[i] = p->corner_code[next];
-        o.edge_code[i] = p->edge_code[i];
-    }
-    if (stn_vec3_dot(sum, p->normal) < 0.0) { // a box names its corners the other way round on half of its faces
-        for (int32_t i = 0; i < p->count; i++) {
-            o.a[i] = -o.a[i];
-            o.b[i] = -o.b[i];
-            o.c[i] = -o.c[i];
+    set_sides(p, &o);
+    project(&o, n, &projected);
+    if (lies_inside(&o, &projected, margin)) {
+        out->count = 0;
+        out->lines = false;
+        for (int32_t i = 0; i < q->count; i++) {
+            if (projected.corners[i].h <= margin) {
+                put(&o, &projected.corners[i], out);
+            }
         }
+        return;
     }
-    clip_outline(&o, n, out);
+    clip_outline(&o, &projected, out);
 }
 
 void polygon_of(const rectangle *r, polygon *out) {

@@ -56,8 +56,9 @@ typedef struct overlap {
 /// Corners of the overlap of a rectangle (first) with a polygon (second), n from first to second. `tolerance` [m]
 /// widens the rectangle, so that pieces that share an edge do not miss each other.
 void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out);
-/// The same with any face as the first piece.
-void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, overlap *out);
+/// The same with any face as the first piece. Corners that are higher than the margin may be missing; there is none
+/// only where the pieces do not overlap.
+void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, double margin, overlap *out);
 /// Rim points, corners and crossings in the overlap of a disk (first) with a polygon or a disk (second).
 void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out);
 void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *out);

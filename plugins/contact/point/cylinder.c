@@ -9,11 +9,9 @@
 // Cylinder against box or cylinder: what a few directions tell without the general method.
 //
 // A body that stands or lies on another one is separated best along the normal n of a face or cap, and that can be
-// proved. The flat piece and the point x of the other body deepest below it, at a clearance rho inside the piece's
-// outline, put a flat disk of radius rho on the boundary of C = B - A, at the depth d. In a direction that makes the
-// angle w with n the reach of C is at least d cos w + rho sin w >= d as long as tan(w / 2) <= rho / d; beyond, it is at
-// least that of the two inscribed balls about the centres. When this is >= d too, no direction has a smaller depth.
-// Apart, two points at the distance that the direction shows are proof enough.
+// proved: the flat piece and the point of the other body deepest below it, at a clearance rho inside the piece's
+// outline, are a flat side of C = B - A (shallow.c). Apart, two points at the distance that the direction shows are
+// proof enough.
 
 /// A direction that may separate best: the normal of a flat piece of A or of B, across an edge or axis of A and the
 /// axis of B, or from an axis straight to the other's centre.
@@ -89,14 +87,10 @@ static double inner_radius(const stn_shape *s) {
     return fmin(s->radius, s->half_length);
 }
 
-/// The proof of the file's head for the depth d and the clearance rho.
+/// The proof for the depth d and the clearance rho.
 static bool no_shallower_direction(const axis_search *w, double d, double rho) {
-    stn_vec3 n = w->best.n, t = w->b->pose.position;
-    double beyond = stn_vec3_dot(n, t), sum = d * d + rho * rho, sideways = stn_vec3_norm(across(t, n));
-    // of the angle at which the disk's bound ends
-    double cosine = (d * d - rho * rho) / sum, sine = 2.0 * rho * d / sum;
-    double balls = inner_radius(w->a->shape) + inner_radius(w->b->shape);
-    return rho >= d && beyond >= 0.0 && -beyond * cosine - sideways * sine + balls >= d;
+    const double balls = inner_radius(w->a->shape) + inner_radius(w->b->shape);
+    return flat_side_is_nearest(w->best.n, w->b->pose.position, balls, d, rho);
 }
 
 /// Normal of a flat piece: the deepest point must lie under it.

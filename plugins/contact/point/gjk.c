@@ -2,7 +2,7 @@
 // Distance of two convex bodies: the point v of the Minkowski difference C = B - A nearest to the origin, by a simplex
 // of support points that is replaced step by step [gilbert-1988]. For every direction, d(A, B) >= v . w / |v| with the
 // support point w opposite to v: the search ends when this bound meets |v|, or when rounding lets v shrink no more.
-#include "gjk.h"
+#include "search.h"
 
 enum { MOST_STEPS = 128 };
 
@@ -38,19 +38,15 @@ stn_vec3 convex_support(const convex *c, stn_vec3 direction) {
     return stn_pose_apply(&c->pose, p);
 }
 
+stn_vec3 convex_middle(const convex *c) {
+    return c->shape->type == STN_SHAPE_CONVEX ? stn_pose_apply(&c->pose, c->shape->mesh->solid.com) : c->pose.position;
+}
+
 vertex difference_support(const convex *a, const convex *b, stn_vec3 direction) {
     vertex s = {.a = convex_support(a, stn_vec3_neg(direction)), .b = convex_support(b, direction)};
     s.w = stn_vec3_sub(s.b, s.a);
     return s;
 }
-
-/// The face of a simplex that is nearest to the origin, as corners with weights, and its nearest point.
-typedef struct foot {
-    int32_t count, corner[3];
-    double weight[3];
-    stn_vec3 v;
-    double length2; // |v|^2
-} foot;
 
 static void set_foot(foot *f, stn_vec3 v) {
     f->v = v;
@@ -152,7 +148,9 @@ static bool contains(const vertex *s, int32_t count, stn_vec3 w) {
 }
 
 /// The direction is that of v: of a triangle the normal, which its edges give more exactly than its small v.
-static separation separation_of(const vertex *s, const foot *f) {
+separation search_separation(const search *g) {
+    const vertex *s = g->s;
+    const foot *f = &g->f;
     stn_vec3 direction = f->v;
     if (f->count == 3) {
         stn_vec3 a = s[0].w, n = stn_vec3_cross(stn_vec3_sub(s[1].w, a), stn_vec3_sub(s[2].w, a));
@@ -163,8 +161,92 @@ static separation separation_of(const vertex *s, const foot *f) {
         r.a = stn_vec3_mul_add(r.a, f->weight[i], s[i].a);
         r.b = stn_vec3_mul_add(r.b, f->weight[i], s[i].b);
     }
-    r.phi = stn_vec3_dot(r.normal, s[0].w);
+    r.phi = stn_vec3_dot(r.normal, stn_vec3_sub(s[0].b, s[0].a));
     return r;
+}
+
+static vertex shifted_support(const search *g, stn_vec3 direction) {
+    vertex s = difference_support(g->a, g->b, direction);
+    s.w = stn_vec3_add(s.w, g->shift);
+    return s;
+}
+
+outcome search_nearest(search *g) {
+    const double touching = 1e-13 * pair_size(g->a->shape, g->b->shape);
+    vertex *s = g->s;
+    foot *f = &g->f, next;
+    bool outside = false; // the origin is outside of C + shift for certain
+    for (int32_t step = 0; step < MOST_STEPS; step++) {
+        if (f->length2 <= touching * touching) {
+            return TOUCHING;
+        }
+        vertex *fresh = &s[f->count];
+        *fresh = shifted_support(g, stn_vec3_neg(f->v));
+        double bound = stn_vec3_dot(f->v, fresh->w); // |v| times the distance is at least this
+        double lower = (bound - stn_vec3_dot(f->v, g->shift)) / sqrt(f->length2);
+        g->least = lower > g->least ? lower : g->least;
+        outside = outside || bound > 0.0;
+        if (g->least > g->margin) {
+            return BEYOND;
+        }
+        if (f->length2 - bound <= g->goal * f->length2 || contains(s, f->count, fresh->w)) {
+            return NEAREST;
+        }
+        if (!outside && f->count == 3 && holds_origin(s)) {
+            return AROUND;
+        }
+        find_foot(s, f->count + 1, &next);
+        if (!(next.length2 < f->length2)) {
+            return SPOILT; // no nearer point can be told
+        }
+        *f = next;
+        vertex kept[3]; // the corners that carry the foot
+        for (int32_t i = 0; i < f->count; i++) {
+            kept[i] = s[f->corner[i]];
+        }
+        for (int32_t i = 0; i < f->count; i++) {
+            s[i] = kept[i];
+            f->corner[i] = i;
+        }
+    }
+    return SPOILT;
+}
+
+void search_begin(const convex *a, const convex *b, stn_vec3 towards, double margin, search *g) {
+    g->a = a;
+    g->b = b;
+    g->margin = margin;
+    g->least = -INFINITY;
+    g->goal = 1e-15;
+    g->s[0] = shifted_support(g, towards);
+    find_foot(g->s, 1, &g->f);
+}
+
+void search_shift(search *g, stn_vec3 shift) {
+    const int32_t count = g->f.count;
+    for (int32_t i = 0; i < count; i++) {
+        g->s[i].w = stn_vec3_add(stn_vec3_sub(g->s[i].b, g->s[i].a), shift);
+    }
+    g->shift = shift;
+    if (count == 3 && foot_in_triangle(g->s, 0, 1, 2, &g->f)) {
+        return;
+    }
+    foot best = {.length2 = INFINITY}, other;
+    for (int32_t i = 0; i < count; i++) { // of a triangle its sides, of a line that, of a point itself
+        foot_on_line(g->s, i, i + 1 < count ? i + 1 : 0, &other);
+        if (other.length2 < best.length2) {
+            best = other;
+        }
+    }
+    vertex kept[3];
+    for (int32_t i = 0; i < best.count; i++) {
+        kept[i] = g->s[best.corner[i]];
+    }
+    for (int32_t i = 0; i < best.count; i++) {
+        g->s[i] = kept[i];
+        best.corner[i] = i;
+    }
+    g->f = best;
 }
 
 bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least) {
@@ -173,46 +255,19 @@ bool convex_apart(const convex *a, const convex *b, double margin, separation *o
 
 bool convex_apart_or_around(const convex *a, const convex *b, double margin, separation *out, double *least,
                             simplex *around) {
-    double touching = 1e-13 * pair_size(a->shape, b->shape);
-    vertex s[4];
-    foot f, next;
-    *least = -INFINITY;
-    s[0] = difference_support(a, b, stn_vec3_sub(a->pose.position, b->pose.position));
-    find_foot(s, 1, &f);
-    for (int32_t step = 0; step < MOST_STEPS; step++) {
-        if (f.length2 <= touching * touching) {
-            return false;
+    search g;
+    g.shift = stn_vec3_zero();
+    search_begin(a, b, stn_vec3_sub(a->pose.position, b->pose.position), margin, &g);
+    outcome end = search_nearest(&g);
+    *least = g.least;
+    if (end == AROUND || end == TOUCHING) {
+        for (int32_t i = 0; around != NULL && end == AROUND && i < 4; i++) {
+            around->corner[i] = g.s[i];
+            around->count = 4;
         }
-        vertex *fresh = &s[f.count];
-        *fresh = difference_support(a, b, stn_vec3_neg(f.v));
-        double bound = stn_vec3_dot(f.v, fresh->w); // |v| times the distance is at least this
-        double lower = bound / sqrt(f.length2);
-        *least = lower > *least ? lower : *least;
-        if (*least > margin || f.length2 - bound <= 1e-15 * f.length2 || contains(s, f.count, fresh->w)) {
-            break;
-        }
-        if (*least <= 0.0 && f.count == 3 && holds_origin(s)) {
-            for (int32_t i = 0; around != NULL && i < 4; i++) {
-                around->corner[i] = s[i];
-                around->count = 4;
-            }
-            return false;
-        }
-        find_foot(s, f.count + 1, &next);
-        if (!(next.length2 < f.length2)) {
-            break; // rounding: no nearer point can be told
-        }
-        f = next;
-        vertex kept[3]; // the corners that carry the foot
-        for (int32_t i = 0; i < f.count; i++) {
-            kept[i] = s[f.corner[i]];
-        }
-        for (int32_t i = 0; i < f.count; i++) {
-            s[i] = kept[i];
-            f.corner[i] = i;
-        }
+        return false;
     }
-    *out = separation_of(s, &f);
+    *out = search_separation(&g);
     return true;
 }
 
@@ -252,6 +307,9 @@ separation convex_separation(const convex *a, const convex *b, double margin) {
     convex made_a, made_b;
     const convex *core_a = core_of(a, &shape_a, &made_a), *core_b = core_of(b, &shape_b, &made_b);
     double ball = smallest_radius(a) + smallest_radius(b), least = 0.0, size = pair_size(a->shape, b->shape);
+    if (shallow_separation(a, b, margin, &found)) {
+        return found;
+    }
     simplex around;
     around.count = 0;
     if (!convex_apart_or_around(core_a, core_b, margin + ball, &found, &least, &around)) {

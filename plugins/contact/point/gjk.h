@@ -62,5 +62,18 @@ separation convex_best(const convex *a, const convex *b, const separation *found
 /// The same for bodies that overlap or touch (expanding polytope), begun with the corners of `around` where it has
 /// some.
 separation convex_penetration(const convex *a, const convex *b, const simplex *around);
+/// The signed distance of polyhedra that are apart or overlap by little, where that can be proved without the polytope;
+/// false: it is not known. Beyond the margin phi is an upper bound, > margin.
+bool shallow_separation(const convex *a, const convex *b, double margin, separation *out);
+/// No direction separates bodies better that overlap by d > 0 along n (unit, from A into B): n is the normal of a flat
+/// side of B - A, and the foot of the origin lies inside of its outline by the clearance rho. `from_a_to_b`: from a
+/// point of A, around which it holds a ball, to one of B; `balls`: the two radii, which may be 0.
+/// The second one: what is left to show when no direction is better that makes an angle with -n whose cosine is at
+/// least `cosine`, <= 0.
+bool flat_side_is_nearest(stn_vec3 n, stn_vec3 from_a_to_b, double balls, double d, double rho);
+bool nearest_with_beyond(stn_vec3 n, stn_vec3 from_a_to_b, double balls, double d, double cosine);
+/// The signed distance of a cylinder in its own axes (A) and a hull that are apart or overlap by little, where it can
+/// be proved; false: it is not known. Beyond the margin phi is an upper bound, > margin.
+bool cylinder_hull_separation(const convex *a, const convex *b, double margin, separation *out);
 
 #endif

@@ -29,8 +29,6 @@ static double along_face(const stn_polytope *p, int32_t face, stn_vec3 d) {
     return d.x * plane[0] + d.y * plane[1] + d.z * plane[2];
 }
 
-/// The furthest corner along d and those that edges lead to from there which rise by no more than `slope`. Without
-/// slope both ends of an edge across d, else rounding would choose the end.
 enum { LEVEL_MAX = 16 };
 typedef struct corner_list {
     int32_t count, corners[LEVEL_MAX];
@@ -41,6 +39,8 @@ static inline uint64_t bit_of(int32_t id) {
     return (uint64_t)1 << (id & 63);
 }
 
+static const double COS_BESIDE = 0.9995, SLOPE_BESIDE = 0.03, COS_STEEPEST = 0.05; // 0.03 rad; nearly upright
+
 static bool has_corner(const corner_list *list, int32_t corner) {
     for (int32_t i = 0; i < list->count && (list->bits & bit_of(corner)) != 0; i++) {
         if (list->corners[i] == corner) {
@@ -50,22 +50,31 @@ static bool has_corner(const corner_list *list, int32_t corner) {
     return false;
 }
 
-static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, double slope, corner_list *list) {
+/// The furthest corner along d and those that edges lead to from there which rise by no more than `slope`. Without
+/// slope both ends of an edge across d, else rounding would choose the end.
+/// `steeper`: whether an edge leads on from there that rises by more than `slope`, but by no more than SLOPE_BESIDE.
+static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, double slope, corner_list *list,
+                          bool *steeper) {
     const stn_mesh *mesh = hull->mesh;
     const stn_polytope *p = mesh->polytope;
-    double level = 1e-8 * shape_size(hull);
+    const double level = 1e-8 * shape_size(hull);
     list->count = 1;
     list->corners[0] = furthest;
     list->bits = bit_of(furthest);
+    *steeper = false;
     for (int32_t k = 0; k < list->count; k++) {
         int32_t from = list->corners[k];
         const double *v = mesh->vertices + 3 * (size_t)from;
         for (int32_t i = p->neighbour_start[from]; i < p->neighbour_start[from + 1] && list->count < LEVEL_MAX; i++) {
             const double *w = mesh->vertices + 3 * (size_t)p->neighbours[i];
             stn_vec3 edge = {w[0] - v[0], w[1] - v[1], w[2] - v[2]};
-            double rise = -stn_vec3_dot(edge, d) - level;
-            if ((rise <= 0.0 || rise * rise <= slope * slope * stn_vec3_dot(edge, edge)) &&
-                !has_corner(list, p->neighbours[i])) {
+            const double rise = -stn_vec3_dot(edge, d) - level, length2 = stn_vec3_dot(edge, edge);
+            if (rise > 0.0 && rise * rise > SLOPE_BESIDE * SLOPE_BESIDE * length2) {
+                continue;
+            }
+            if (rise > 0.0 && rise * rise > slope * slope * length2) {
+                *steeper = *steeper || !has_corner(list, p->neighbours[i]);
+            } else if (!has_corner(list, p->neighbours[i])) {
                 list->corners[list->count++] = p->neighbours[i];
                 list->bits |= bit_of(p->neighbours[i]);
             }
@@ -73,24 +82,48 @@ static void level_corners(const stn_shape *hull, stn_vec3 d, int32_t furthest, d
     }
 }
 
-int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
+static bool is_of_face(const stn_polytope *p, int32_t corner, int32_t face) {
+    for (int32_t i = p->face_start[face]; i < p->face_start[face + 1]; i++) {
+        if (p->face_vertices[i] == corner) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// faces_beside would find no other face: nothing else is level, no other face at the level corners looks along d, and
+/// the sides between these are the face's own, which does.
+static bool is_alone(const stn_polytope *p, int32_t face, const corner_list *level, double most, double second) {
+    bool alone = !(second > COS_BESIDE) && level->count < LEVEL_MAX && (level->count == 1 || most > COS_BESIDE);
+    for (int32_t k = 0; k < level->count && alone && level->count > 1; k++) {
+        alone = is_of_face(p, level->corners[k], face);
+    }
+    return alone;
+}
+
+int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, bool *alone, polygon *out) {
     const stn_polytope *p = hull->mesh->polytope;
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     const int32_t furthest = stn_mesh_support(hull->mesh, d);
     corner_list level;
-    level_corners(hull, d, furthest, 0.0, &level);
+    bool steeper;
+    level_corners(hull, d, furthest, 0.0, &level, &steeper);
     int32_t face = -1;
-    double most = -INFINITY;
+    double most = -INFINITY, second = -INFINITY;
     for (int32_t k = 0; k < level.count; k++) { // of those at the corners the one that looks most along d
         int32_t corner = level.corners[k];
         for (int32_t i = p->vertex_face_start[corner]; i < p->vertex_face_start[corner + 1]; i++) {
             double along = along_face(p, p->vertex_faces[i], d);
             if (along > most) {
+                second = most;
                 most = along;
                 face = p->vertex_faces[i];
+            } else if (along > second && p->vertex_faces[i] != face) {
+                second = along;
             }
         }
     }
+    *alone = !steeper && is_alone(p, face, &level, most, second);
     out->count = 0;
     if (face >= 0) {
         face_polygon(hull, pose, face, out);
@@ -102,8 +135,6 @@ enum { BESIDE_MAX = 8 };
 typedef struct face_list {
     int32_t count, faces[BESIDE_MAX];
 } face_list;
-
-static const double COS_BESIDE = 0.9995, SLOPE_BESIDE = 0.03, COS_STEEPEST = 0.05; // 0.03 rad; nearly upright
 
 static void add_face(face_list *list, int32_t face) {
     for (int32_t k = 0; k < list->count; k++) {
@@ -146,7 +177,8 @@ static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_v
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     face_list list = {1, {(int32_t)(face->face_code - code_face)}};
     corner_list level;
-    level_corners(hull, d, furthest, SLOPE_BESIDE, &level);
+    bool steeper;
+    level_corners(hull, d, furthest, SLOPE_BESIDE, &level, &steeper);
     const uint64_t once = p->face_count <= 64 ? ~(uint64_t)0 : 0; // faces by their bits, where each has one of its own
     uint64_t seen = 0, later[LEVEL_MAX], after = 0;               // later: bits of the faces at the corners behind
     for (int32_t k = level.count - 1; k >= 0; k--) {
@@ -217,10 +249,16 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
     }
     polygon face;
     double depth = INFINITY;
-    hull_face(a.shape, a.pose, normal, &face);
-    face_list list = face.count == 0 ? (face_list){0} : faces_beside(a.shape, a.pose, normal, furthest, &face);
+    bool alone;
+    hull_face(a.shape, a.pose, normal, &alone, &face);
+    face_list list = {.count = face.count > 0};
+    if (face.count > 0 && !alone) {
+        list = faces_beside(a.shape, a.pose, normal, furthest, &face);
+    }
     for (int32_t i = 0; i < list.count; i++) {
-        face_polygon(a.shape, a.pose, list.faces[i], &face);
+        if (!alone) {
+            face_polygon(a.shape, a.pose, list.faces[i], &face);
+        }
         for (int32_t k = 0; k < face.count; k++) {
             double height = stn_vec3_dot(normal, stn_vec3_sub(b.pose->position, face.corner[k]));
             bool known = height > margin;
@@ -242,7 +280,10 @@ void hull_half_space(posed a, posed b, double margin, manifold *out) {
 void convex_hull(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};
     double radius = a.shape->type == STN_SHAPE_CAPSULE ? a.shape->radius : 0.0;
-    separation s = convex_separation(&first, &second, margin + radius);
+    separation s;
+    if (a.shape->type != STN_SHAPE_CYLINDER || !cylinder_hull_separation(&first, &second, margin, &s)) {
+        s = convex_separation(&first, &second, margin + radius);
+    }
     s.phi -= radius;
     if (s.phi > margin) {
         return;
@@ -254,7 +295,7 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     face_along(&first, &second, s.normal, &f);
     // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
     bool hulls = f.a.kind == PIECE_POLYGON;
-    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls)) {
+    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls) && !(f.b.alone && (f.a.alone || !hulls))) {
         face_list on_a = {.count = 1},
                   on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), f.b.corner, &f.b.line);
         if (hulls) {
@@ -262,6 +303,7 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
         }
         facing more; // its faces are written before they are read; of a box A's is always the same
         more.size = f.size;
+        more.margin = f.margin;
         more.a.kind = f.a.kind;
         more.b.kind = f.b.kind;
         if (!hulls) {

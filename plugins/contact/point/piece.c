@@ -10,7 +10,7 @@ void piece_towards(const convex *c, stn_vec3 direction, piece *out) {
     }
     if (c->shape->type == STN_SHAPE_CONVEX) {
         out->kind = PIECE_POLYGON;
-        out->corner = hull_face(c->shape, &c->pose, direction, &out->line);
+        out->corner = hull_face(c->shape, &c->pose, direction, &out->alone, &out->line);
         return;
     }
     double along = stn_vec3_dot(direction, stn_mat3_column(&c->pose.rotation, 2));
@@ -91,9 +91,9 @@ static bool overlap_polygon(facing *f, stn_vec3 n, double tolerance) {
         return false;
     }
     if (on_a >= on_b) {
-        clip_polygon(p, q, n, tolerance, &f->points);
+        clip_polygon(p, q, n, tolerance, f->margin, &f->points);
     } else {
-        clip_polygon(q, p, back, tolerance, &f->points);
+        clip_polygon(q, p, back, tolerance, f->margin, &f->points);
     }
     return on_a < on_b;
 }

@@ -14,6 +14,7 @@ typedef struct piece {
     disk cap;
     polygon line;   // or the polygon
     int32_t corner; // of a hull: the furthest along the direction
+    bool alone;     // of a hull: no other face is beside it (hull_face)
 } piece;
 
 /// The piece of surface that looks along `direction`: of a box or hull a face, of a cylinder the cap up to 45 degrees,
@@ -45,7 +46,8 @@ enum { CODE_DEEPEST = 1 << 29, CODE_ACROSS };
 void add_facing(posed a, const facing *f, const separation *deepest, manifold *out);
 
 /// The face of a hull (posed in the common frame) at its furthest corner that looks most along `direction`; returns
-/// that corner.
-int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out);
+/// that corner. `alone`: no edge from there and no other face there lies nearly across the direction, so that this face
+/// alone may carry.
+int32_t hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, bool *alone, polygon *out);
 
 #endif

@@ -138,7 +138,7 @@ static void find_stretch(const edge *e, stn_vec3 m, bool within, bool over, over
     } else if (p.kind == PIECE_CAP) {
         clip_disk_polygon(&p.cap, &line, n, out);
     } else {
-        clip_polygon(&p.line, &line, n, tolerance, out);
+        clip_polygon(&p.line, &line, n, tolerance, INFINITY, out);
     }
 }
 
