@@ -17,8 +17,8 @@ stn_status mesh_polytope_create(stn_context *context, const stn_mesh *mesh, stn_
 void mesh_polytope_release(stn_context *context, const stn_polytope *polytope); ///< accepts NULL
 size_t mesh_polytope_bytes(const stn_polytope *polytope);                       ///< accepts NULL
 
-/// How far the vertices of a convex hull reach along three directions, the rows: the least and the largest of row .
-/// vertex.
+/// How far the vertices of a convex hull reach along three directions, the rows: the least and the largest product of
+/// each row with a vertex.
 void mesh_range(const stn_mesh *mesh, const stn_mat3 *rows, double least[3], double most[3]);
 
 /// The tree of boxes over the triangles that queries walk: mesh_tree.c.

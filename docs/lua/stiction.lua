@@ -696,7 +696,7 @@ local batch = {}
 function batch:step(steps) end
 ---@param field stiction.BatchField
 ---@param worlds? integer|integer[] nil: all
----@return number[][]|number[] rows of the worlds; of one world its row; of fields of one column numbers
+---@return number[][]|number[]|number rows of the worlds; of one world its row; of time numbers
 function batch:get(field, worlds) end
 ---@param field stiction.BatchField of the state, or "command"
 ---@param rows number[][]|number[] a row for each world, or one for all

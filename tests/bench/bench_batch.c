@@ -186,8 +186,6 @@ static void measure(const bench_scene *b) {
 
 int main(int argc, char **argv) {
     static const bench_scene scenes[] = {
-        {"cart_pole", "scripts/rollouts/cart_pole.lua", {NULL}, 50},
-        {"arm_and_cube", "scripts/rollouts/grasp_cube.lua", {NULL}, 200},
         {"quadruped_stand", "scripts/quadruped.lua", {"task=stand", NULL}, 200},
         {"quadruped_drop", "scripts/quadruped.lua", {"task=drop", NULL}, 500},
         {"box_stack", "scripts/box_stack.lua", {NULL}, 200},

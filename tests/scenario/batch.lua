@@ -122,10 +122,63 @@ stn.test("bad input is told", function()
   refuses("is not kept", function() batch:get "certificate" end)
   refuses("cannot be set", function() batch:set("time", { 1, 2, 3 }) end)
   refuses("row 2", function() batch:set("v", { batch:get("v", 1), { 1 }, batch:get("v", 1) }) end)
+  local q = batch:get("q", 2)
+  for i = 4, 7 do q[i] = 0 end -- the ball's quaternion
+  refuses("batch:set q, world 2: ", function() batch:set("q", { q }, { 2 }) end)
   refuses("row 1", function() local v = batch:get("v", 1); v[2] = 0 / 0; batch:set("v", v) end)
   batch:close()
   refuses("this batch was closed", function() batch:step() end)
   local moved = stn.world {}
   moved:box { name = "lift", size = { 1, 1, 1 }, mass = 1 }:kinematic(function(t) return { xyz = { 0, 0, t } } end)
   refuses("kinematic motions", function() stn.batch { moved } end)
+end)
+
+-- What nobody named: each solver and integrator, sleep, soft bodies, a world without a body, one coordinate.
+local function box_on_floor(options)
+  local world = stn.world(options)
+  world:ground { mu = 0.5 }
+  world:box { name = "box", size = { 0.2, 0.2, 0.2 }, mass = 1, xyz = { 0, 0, 0.1 } }
+  return world
+end
+
+local kinds = {
+  sleep = { sleep_velocity = 0.05, sleep_time = 0.1 },
+  xpbd = { integrator = "xpbd" }, midpoint = { integrator = "midpoint", stiction = true },
+  quasistatic = { integrator = "quasistatic", dt = 0.02 },
+  soft_step = { solver = "soft_step" }, newton_ncp = { solver = "newton_ncp" }, apgd = { solver = "apgd" },
+}
+for name, options in pairs(kinds) do
+  stn.test("a batch of two beside one alone: " .. name, function()
+    local alone, batch = box_on_floor(options), stn.batch { box_on_floor(options), count = 2, threads = 2 }
+    for _ = 1, 30 do
+      for _ = 1, 10 do alone:step() end
+      batch:step(10)
+      assert(batch:hash(1) == alone:hash() and batch:hash(2) == alone:hash())
+    end
+    if name == "sleep" then assert(alone:asleep "box") end
+  end)
+end
+
+stn.test("soft bodies, nothing at all, one coordinate", function()
+  local function soft()
+    local world = stn.world {}
+    world:ground {}
+    world:soft { box = { 0.2, 0.2, 0.2 }, cells = 1, xyz = { 0, 0, 0.12 }, young = 1e5, poisson = 0.3, density = 1000 }
+    return world
+  end
+  local alone, batch = soft(), stn.batch { soft(), count = 2, outputs = { "contact_force", "body_pose" } }
+  for _ = 1, 60 do alone:step() end
+  assert(batch:step(60) == 0 and batch:hash(2) == alone:hash())
+  local empty = stn.batch { stn.world {}, count = 3, outputs = { "certificate" } }
+  assert(empty:step(5) == 0 and #empty:get "q" == 3 and #empty:get("q", 1) == 0)
+  local one = stn.world {}
+  local slider = require "robot_text"(one, ".urdf", [[<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="prismatic"><parent link="a"/>
+    <child link="b"/><axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="9" velocity="9"/></joint></robot>]], { name = "r", fixed = true })
+  assert(slider)
+  local batch_of_one = stn.batch { one, count = 2 }
+  batch_of_one:set("v", { { 0.5 }, { -0.5 } })
+  assert(batch_of_one:get("v")[2][1] == -0.5 and batch_of_one:get("v", 1)[1] == 0.5)
+  batch_of_one:step(100)
+  assert(math.abs(batch_of_one:get("q", 1)[1] + batch_of_one:get("q", 2)[1]) < 1e-12)
 end)

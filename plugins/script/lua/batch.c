@@ -7,8 +7,8 @@
 
 #include "bind.h"
 
-/// Between two looks whether the script is to end.
-enum { STEPS_AT_ONCE = 16 };
+/// Steps of all worlds between two looks whether the script is to end; of one world at most so many.
+enum { STEPS_AT_ONCE = 20000, STEPS_OF_A_WORLD = 16 };
 
 static const char command[] = "command", position[] = "position";
 
@@ -22,6 +22,7 @@ typedef struct batch_object {
     lua_session *session;
     stn_batch *batch; // NULL once closed
     int32_t nq;
+    bool failure_said, convergence_said; // the latter also of approximate plugins, which never converge
     int32_t part_count, command_count;
     command_part *parts; // (part_count), in the memory of user value 2
 } batch_object;
@@ -133,7 +134,7 @@ static int batch_get(lua_State *L) {
             exchange_commands(o, row, commands, true);
             row = commands;
         }
-        if (columns == 1) {
+        if (field == STN_BATCH_TIME) {
             lua_pushnumber(L, row[0]);
         } else {
             stn_lua_push_reals(L, row, columns);
@@ -161,14 +162,15 @@ static int batch_set(lua_State *L) {
     int32_t count = 0;
     const int32_t *worlds = check_worlds(L, 4, o, owner, &count);
     luaL_argcheck(L, lua_type(L, 3) == LUA_TTABLE, 3, "a list of rows, or one row for all, is needed");
-    const bool one_row = is_row(L, 3) && (columns != 1 || lua_rawlen(L, 3) == 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_set(o->batch, stored_field(field), NULL, 0, NULL, &err), &err); // can it be set at all?
+    const bool one_row = is_row(L, 3);
     if (!one_row && (lua_Integer)lua_rawlen(L, 3) != count) {
         stn_lua_fail(L, "%s: %d rows for %d worlds", owner, (int)lua_rawlen(L, 3), (int)count);
     }
     const size_t stored = (size_t)stn_batch_columns(o->batch, stored_field(field));
     double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)columns + 1), 0);
     double *row = values + (size_t)count * stored;
-    stn_error err = {0};
     if (field == STN_BATCH_FIELD_COUNT) {
         stn_lua_check(L, stn_batch_get(o->batch, STN_BATCH_REFERENCE, worlds, count, values, &err), &err);
     }
@@ -179,11 +181,7 @@ static int batch_set(lua_State *L) {
             if (!one_row) {
                 lua_rawgeti(L, 3, i + 1);
             }
-            if (!one_row && columns == 1) {
-                row[0] = stn_lua_real(L, lua_gettop(L), what, "");
-            } else {
-                stn_lua_reals(L, lua_gettop(L), what, "", columns, row);
-            }
+            stn_lua_reals(L, lua_gettop(L), what, "", columns, row);
             lua_pop(L, one_row ? 2 : 3);
         }
         if (field == STN_BATCH_FIELD_COUNT) {
@@ -192,7 +190,14 @@ static int batch_set(lua_State *L) {
             memcpy(values + (size_t)i * stored, row, stored * sizeof *row);
         }
     }
-    stn_lua_check(L, stn_batch_set(o->batch, stored_field(field), worlds, count, values, &err), &err);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t world = worlds != NULL ? worlds[i] : i;
+        if (stn_batch_set(o->batch, stored_field(field), &world, 1, values + (size_t)i * stored, &err) < 0) {
+            const char *why = strstr(err.text, ": "); // before it the core counts worlds from 0
+            stn_lua_fail(L, "%s %s, world %d: %s", owner, lua_tostring(L, 2), (int)world + 1,
+                         why != NULL ? why + 2 : err.text);
+        }
+    }
     return 0;
 }
 
@@ -204,20 +209,49 @@ static int batch_columns(lua_State *L) {
 
 // ---------------------------------------------------------------------------------------------------------- steps
 
+/// Neither the table of a run nor its checks see the steps of a batch: what is wrong with them is warned of once.
+static void warn_of_steps(lua_State *L, batch_object *o, const stn_batch_tally *all) {
+    const bool failed = all->failed > 0 && !o->failure_said, open = all->not_converged > 0 && !o->convergence_said;
+    if (!failed && !open) {
+        return;
+    }
+    stn_lua_where(L);
+    for (int32_t i = 0; failed && !o->failure_said; i++) {
+        const stn_error *why = stn_batch_error(o->batch, i);
+        if (why != NULL) {
+            stn_log(o->session->context, STN_LOG_WARNING,
+                    "%sbatch:step: %d of %d worlds stand still; the first one, world %d: %s", lua_tostring(L, -1),
+                    (int)all->failed, (int)stn_batch_count(o->batch), (int)i + 1, why->text);
+            o->failure_said = true;
+        }
+    }
+    if (open) {
+        stn_log(o->session->context, STN_LOG_WARNING,
+                "%sbatch:step: %lld of %lld steps have not converged so far; batch:tally() counts them",
+                lua_tostring(L, -1), (long long)all->not_converged, (long long)all->steps);
+        o->convergence_said = true;
+    }
+    lua_pop(L, 1);
+}
+
 /// batch:step(steps): how many worlds stand still because they have failed.
 static int batch_step(lua_State *L) {
-    const batch_object *o = check_batch(L);
+    batch_object *o = check_batch(L);
     const lua_Integer steps = luaL_optinteger(L, 2, 1);
     luaL_argcheck(L, steps >= 0 && steps <= INT32_MAX, 2, "steps must be >= 0");
+    const int32_t fair = STEPS_AT_ONCE / stn_batch_count(o->batch) + 1;
+    const lua_Integer most = fair < STEPS_OF_A_WORLD ? fair : STEPS_OF_A_WORLD;
     for (lua_Integer made = 0; made < steps;) {
-        const lua_Integer next = steps - made < STEPS_AT_ONCE ? steps - made : STEPS_AT_ONCE;
-        (void)stn_batch_step(o->batch, (int32_t)next, NULL); // a world that fails tells it by itself
+        const lua_Integer next = steps - made < most ? steps - made : most;
+        (void)stn_batch_step(o->batch, (int32_t)next, NULL); // the tally has what came of it
         made += next;
         if (o->session->stopped) {
             stn_lua_fail(L, "interrupted");
         }
     }
-    lua_pushinteger(L, stn_batch_count_steps(o->batch).failed);
+    const stn_batch_tally all = stn_batch_count_steps(o->batch);
+    warn_of_steps(L, o, &all);
+    lua_pushinteger(L, all.failed);
     return 1;
 }
 
@@ -397,7 +431,11 @@ static int module_batch(lua_State *L) {
     options.threads = (int32_t)threads;
     options.outputs = read_outputs(L, &f);
     batch_object *o = lua_newuserdatauv(L, sizeof *o, 2);
-    *o = (batch_object){.session = w->session};
+    const stn_instance *integrator = stn_world_plugin(w->world, STN_KIND_INTEGRATOR);
+    *o =
+        (batch_object){.session = w->session,
+                       .convergence_said = stn_integrator_solves(integrator->desc->ops.integrator) ||
+                                           stn_plugin_says(stn_world_plugin(w->world, STN_KIND_SOLVER), "approximate")};
     luaL_setmetatable(L, STN_LUA_BATCH);
     find_commands(L, w, o);
     stn_lua_world *stand_in = stn_lua_push_twin(L, at, w); // for visitors
