@@ -295,7 +295,7 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     face_along(&first, &second, s.normal, &f);
     // the faces beside those of `f` overlap, too; not on a cap, whose counterweight is in one plane (add_facing)
     bool hulls = f.a.kind == PIECE_POLYGON;
-    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls) && !(f.b.alone && (f.a.alone || !hulls))) {
+    if (f.points.count > 0 && (f.a.kind == PIECE_FACE || hulls) && !(f.b.alone && (!hulls || f.a.alone))) {
         face_list on_a = {.count = 1},
                   on_b = faces_beside(b.shape, &second.pose, stn_vec3_neg(s.normal), f.b.corner, &f.b.line);
         if (hulls) {
