@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// See body_rows.h. A row of six numbers is a vector of four and one of two.
+#include "problem/body_rows.h"
+
+#include <stiction/kernel.h>
+
+// Passed by value only between inlined functions, so no ABI is at stake.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+enum { DOFS = 6, ROWS = 3 };
+
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias)); // at any address
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+typedef struct six {
+    four low;
+    pair high;
+} six;
+
+STN_KERNEL_INLINE six read_six(const double *x) {
+    return (six){*(const four *)x, *(const pair *)(x + 4)};
+}
+
+STN_KERNEL_INLINE void write_six(double *x, six value) {
+    *(four *)x = value.low;
+    *(pair *)(x + 4) = value.high;
+}
+
+/// sum += s x.
+STN_KERNEL_INLINE void add_scaled(six *sum, double s, six x) {
+    sum->low += x.low * s;
+    sum->high += x.high * s;
+}
+
+STN_KERNEL_INLINE bool is_body(const stn_problem *problem, int32_t tree) {
+    const stn_matrix *A = &problem->trees[tree].A;
+    return A->n == DOFS && A->form == STN_MATRIX_DENSE;
+}
+
+STN_KERNEL_INLINE bool is_side(const stn_problem *problem, const stn_jacobian *J) {
+    return J->node_count == 0 && J->wrench == NULL && is_body(problem, J->tree);
+}
+
+/// A contact of one or two free bodies.
+STN_KERNEL_INLINE bool is_contact(const stn_problem *problem, const stn_constraint *c) {
+    return c->rows == ROWS && c->more_count == 0 && c->J[0].tree >= 0 && is_side(problem, &c->J[0]) &&
+           (c->J[1].tree < 0 || is_side(problem, &c->J[1]));
+}
+
+STN_KERNEL_INLINE void multiply_add(const double *J, six v, six sum[ROWS]) {
+#pragma GCC unroll 3
+    for (int32_t r = 0; r < ROWS; r++) {
+        const six row = read_six(J + DOFS * r);
+        sum[r].low += row.low * v.low;
+        sum[r].high += row.high * v.high;
+    }
+}
+
+STN_KERNEL_INLINE double total(six x) {
+    const pair sum = (pair){x.low[0], x.low[1]} + (pair){x.low[2], x.low[3]} + x.high;
+    return sum[0] + sum[1];
+}
+
+STN_KERNEL int32_t body_rows_velocity(const stn_problem *problem, int32_t from, const double *v, double *v_c) {
+    int32_t i = from;
+    for (; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (!is_contact(problem, c)) {
+            break;
+        }
+        six sum[ROWS] = {{{0.0}, {0.0}}, {{0.0}, {0.0}}, {{0.0}, {0.0}}};
+        multiply_add(c->J[0].values, read_six(v + problem->trees[c->J[0].tree].dof_start), sum);
+        if (c->J[1].tree >= 0) {
+            multiply_add(c->J[1].values, read_six(v + problem->trees[c->J[1].tree].dof_start), sum);
+        }
+#pragma GCC unroll 3
+        for (int32_t r = 0; r < ROWS; r++) {
+            v_c[c->row + r] = total(sum[r]);
+        }
+    }
+    return i;
+}
+
+STN_KERNEL_INLINE void transposed_add(const double *J, const double g[ROWS], double *y) {
+    six sum = read_six(y);
+#pragma GCC unroll 3
+    for (int32_t r = 0; r < ROWS; r++) {
+        add_scaled(&sum, g[r], read_six(J + DOFS * r));
+    }
+    write_six(y, sum);
+}
+
+STN_KERNEL int32_t body_rows_transposed_add(const stn_problem *problem, int32_t from, double s, const double *gamma,
+                                            double *y) {
+    int32_t i = from;
+    for (; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (!is_contact(problem, c)) {
+            break;
+        }
+        const double *own = gamma + c->row, g[ROWS] = {s * own[0], s * own[1], s * own[2]};
+        transposed_add(c->J[0].values, g, y + problem->trees[c->J[0].tree].dof_start);
+        if (c->J[1].tree >= 0) {
+            transposed_add(c->J[1].values, g, y + problem->trees[c->J[1].tree].dof_start);
+        }
+    }
+    return i;
+}
+
+STN_KERNEL int32_t body_mass_times(const stn_problem *problem, int32_t from, const double *x, const double *x0,
+                                   double *y) {
+    int32_t t = from;
+    for (; t < problem->tree_count && is_body(problem, t); t++) {
+        const int32_t start = problem->trees[t].dof_start;
+        const double *A = problem->trees[t].A.values;
+        six d = read_six(x + start), sum = {{0.0}, {0.0}};
+        if (x0 != NULL) {
+            const six before = read_six(x0 + start);
+            d.low -= before.low;
+            d.high -= before.high;
+        }
+#pragma GCC unroll 6
+        for (int32_t j = 0; j < DOFS; j++) { // symmetric: row j is column j
+            add_scaled(&sum, j < 4 ? d.low[j] : d.high[j - 4], read_six(A + DOFS * j));
+        }
+        write_six(y + start, sum);
+    }
+    return t;
+}
