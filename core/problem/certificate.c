@@ -33,7 +33,7 @@ typedef struct certification {
 } certification;
 
 /// Squares of the maps. u, gamma: the constraint's own rows.
-static double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+static inline double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double gap = 0.0, speed;
     if (c->restitution > 0.0 && !isnan(c->phi0) && problem_impact(p, c, &speed)) {
         gap = -speed;
@@ -92,6 +92,17 @@ static double own_map(const stn_problem *p, stn_formulation formulation, const s
     return 0.0;
 }
 
+/// own_map of STN_CCP: most constraints are circular cones.
+static inline double relaxed_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+    if (c->set != STN_SET_CONE) {
+        return own_map(p, STN_CCP, c, u, gamma);
+    }
+    const double *R = p->R + c->row, *v_hat = p->v_hat + c->row;
+    const double g[3] = {u[0] - v_hat[0] + R[0] * gamma[0], u[1] - v_hat[1] + R[1] * gamma[1],
+                         u[2] - v_hat[2] + R[2] * gamma[2]};
+    return natural_map_circle(c->mu1, (natural_form){false, natural_map_omega(3, c->w_trace)}, gamma, g);
+}
+
 /// Of u = W gamma + q, which depends on gamma alone, relative to u and q = u(0).
 static stn_status certify_scaled(certification *s, stn_error *err) {
     const stn_problem *p = s->p;
@@ -118,7 +129,7 @@ static stn_status certify_scaled(certification *s, stn_error *err) {
     double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        double relaxed = own_map(p, STN_CCP, c, u + c->row, gamma + c->row);
+        double relaxed = relaxed_map(p, c, u + c->row, gamma + c->row);
         ncp += stn_constraint_has_cone(c) ? coulomb_map(p, c, u + c->row, gamma + c->row) : relaxed;
         ccp += relaxed;
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
@@ -384,7 +395,7 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
         for (int32_t i = 0; i < problem->constraint_count; i++) {
             const stn_constraint *k = &problem->constraints[i];
             const double *u = v_c + k->row, *own = gamma + k->row;
-            double relaxed = own_map(problem, STN_CCP, k, u, own);
+            double relaxed = relaxed_map(problem, k, u, own);
             double coulomb = stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed;
             ncp = worst(ncp, coulomb);
             ccp = worst(ccp, relaxed);

@@ -539,7 +539,10 @@ STN_KERNEL_INLINE void add_speeds(const body_lanes *p, const body_four *own, int
 
 STN_KERNEL void body_lanes_gradient(const body_lanes *p, const double *x, double *g) {
     const int32_t fours = p->size / BODY_FOUR;
-    memset(p->u, 0, BODY_ROOM * ((size_t)p->count + 1) * sizeof *p->u);
+    const packed_v4 zero = {0.0};
+    for (int32_t e = 0; e < BODY_ROOM * (p->count + 1); e += 4) {
+        *(packed_v4 *)(p->u + e) = zero;
+    }
     for (int32_t k = 0; k < fours; k++) {
         const body_four *own = &p->fours[k];
         const cone_lanes impulse = body_read(x + BODY_FOUR * k);
