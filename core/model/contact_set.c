@@ -99,6 +99,11 @@ static inline bool is_belt(const stn_geometry *geometry) {
     return !(u->x == 0.0 && u->y == 0.0 && u->z == 0.0);
 }
 
+static inline double sum_of(const stn_mat3 *m) {
+    return ((m->m[0][0] + m->m[0][1]) + (m->m[0][2] + m->m[1][0])) +
+           ((m->m[1][1] + m->m[1][2]) + (m->m[2][0] + m->m[2][1])) + m->m[2][2];
+}
+
 /// Member by member: this runs once a contact, and compilers clear and copy a whole record slowly.
 static inline void fill(stn_contact *c, const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a,
                         stn_vec3 p_b, stn_vec3 normal, uint64_t feature) {
@@ -113,7 +118,8 @@ static inline void fill(stn_contact *c, const stn_model *model, const stn_contac
     c->normal = normal;
     c->phi0 = stn_vec3_dot(normal, stn_vec3_sub(p_b, p_a));
     c->material = pair->material.value;
-    c->bias = stn_vec3_zero();
+    const double turned = sum_of(&pair->pose_a.rotation) + sum_of(&pair->pose_b.rotation), none = turned - turned;
+    c->bias = stn_vec3_make(none, none, none); // NaN where a rotation is not finite
     if (is_belt(a) || is_belt(b)) {
         c->bias = stn_vec3_sub(stn_mat3_apply(&pair->pose_b.rotation, b->surface_velocity),
                                stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity));

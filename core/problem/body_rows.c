@@ -60,24 +60,34 @@ STN_KERNEL_INLINE double total(six x) {
     return sum[0] + sum[1];
 }
 
+STN_KERNEL_INLINE bool find_velocity(const stn_problem *problem, const stn_constraint *c, const double *v,
+                                     double *v_c) {
+    if (!is_contact(problem, c)) {
+        return false;
+    }
+    six sum[ROWS] = {{{0.0}, {0.0}}, {{0.0}, {0.0}}, {{0.0}, {0.0}}};
+    multiply_add(c->J[0].values, read_six(v + problem->trees[c->J[0].tree].dof_start), sum);
+    if (c->J[1].tree >= 0) {
+        multiply_add(c->J[1].values, read_six(v + problem->trees[c->J[1].tree].dof_start), sum);
+    }
+#pragma GCC unroll 3
+    for (int32_t r = 0; r < ROWS; r++) {
+        v_c[r] = total(sum[r]);
+    }
+    return true;
+}
+
 STN_KERNEL int32_t body_rows_velocity(const stn_problem *problem, int32_t from, const double *v, double *v_c) {
     int32_t i = from;
-    for (; i < problem->constraint_count; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        if (!is_contact(problem, c)) {
-            break;
-        }
-        six sum[ROWS] = {{{0.0}, {0.0}}, {{0.0}, {0.0}}, {{0.0}, {0.0}}};
-        multiply_add(c->J[0].values, read_six(v + problem->trees[c->J[0].tree].dof_start), sum);
-        if (c->J[1].tree >= 0) {
-            multiply_add(c->J[1].values, read_six(v + problem->trees[c->J[1].tree].dof_start), sum);
-        }
-#pragma GCC unroll 3
-        for (int32_t r = 0; r < ROWS; r++) {
-            v_c[c->row + r] = total(sum[r]);
-        }
+    while (i < problem->constraint_count &&
+           find_velocity(problem, &problem->constraints[i], v, v_c + problem->constraints[i].row)) {
+        i++;
     }
     return i;
+}
+
+STN_KERNEL bool body_row_velocity(const stn_problem *problem, const stn_constraint *c, const double *v, double *v_c) {
+    return find_velocity(problem, c, v, v_c);
 }
 
 STN_KERNEL_INLINE void transposed_add(const double *J, const double g[ROWS], double *y) {
@@ -89,21 +99,32 @@ STN_KERNEL_INLINE void transposed_add(const double *J, const double g[ROWS], dou
     write_six(y, sum);
 }
 
+STN_KERNEL_INLINE bool push(const stn_problem *problem, const stn_constraint *c, double s, const double *gamma,
+                            double *y) {
+    if (!is_contact(problem, c)) {
+        return false;
+    }
+    const double g[ROWS] = {s * gamma[0], s * gamma[1], s * gamma[2]};
+    transposed_add(c->J[0].values, g, y + problem->trees[c->J[0].tree].dof_start);
+    if (c->J[1].tree >= 0) {
+        transposed_add(c->J[1].values, g, y + problem->trees[c->J[1].tree].dof_start);
+    }
+    return true;
+}
+
 STN_KERNEL int32_t body_rows_transposed_add(const stn_problem *problem, int32_t from, double s, const double *gamma,
                                             double *y) {
     int32_t i = from;
-    for (; i < problem->constraint_count; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        if (!is_contact(problem, c)) {
-            break;
-        }
-        const double *own = gamma + c->row, g[ROWS] = {s * own[0], s * own[1], s * own[2]};
-        transposed_add(c->J[0].values, g, y + problem->trees[c->J[0].tree].dof_start);
-        if (c->J[1].tree >= 0) {
-            transposed_add(c->J[1].values, g, y + problem->trees[c->J[1].tree].dof_start);
-        }
+    while (i < problem->constraint_count &&
+           push(problem, &problem->constraints[i], s, gamma + problem->constraints[i].row, y)) {
+        i++;
     }
     return i;
+}
+
+STN_KERNEL bool body_row_transposed_add(const stn_problem *problem, const stn_constraint *c, double s,
+                                        const double *gamma, double *y) {
+    return push(problem, c, s, gamma, y);
 }
 
 STN_KERNEL int32_t body_mass_times(const stn_problem *problem, int32_t from, const double *x, const double *x0,

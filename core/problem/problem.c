@@ -136,6 +136,9 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
 
 void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
                                    const double *gamma, double *y) {
+    if (body_row_transposed_add(problem, constraint, s, gamma, y)) {
+        return;
+    }
     const stn_jacobian *J = constraint->J;
     if (J[0].tree >= 0) {
         add_transposed_product(problem, &J[0], constraint->rows, s, gamma, y);
@@ -181,6 +184,9 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
 
 void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *constraint, const double *v,
                              double *v_c) {
+    if (body_row_velocity(problem, constraint, v, v_c)) {
+        return;
+    }
     for (int32_t r = 0; r < constraint->rows; r++) {
         v_c[r] = 0.0;
     }

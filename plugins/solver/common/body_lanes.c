@@ -177,7 +177,7 @@ typedef struct records {
     const double *v[BODY_SIDES][4], *v_star[BODY_SIDES][4];
     const double *triangle[BODY_SIDES][4];
     const double *bias[4], *v_hat[4], *R[4];
-    packed_v4 S[2], shared, rows;
+    packed_v4 S[2], shared, rows, trace; // trace: w_trace, NaN where the problem does not know it
     double room[4][BODY_SIDES * (BLOCK + 2 * BODY_DOFS) + 3 * BODY_ROWS];
 } records;
 
@@ -224,6 +224,7 @@ STN_KERNEL_INLINE void read_lane(const maker *m, int32_t i, int32_t lane, record
     own->cone[lane] = !there || stn_constraint_has_cone(c);
     own->cones = own->cones && own->cone[lane];
     own->mu[lane] = there ? c->mu1 : 0.0;
+    to->trace[lane] = there ? c->w_trace : 0.0;
     to->rows[lane] = there ? c->rows : BODY_ROWS;
     to->S[0][lane] = to->S[1][lane] = 1.0;
     if (there && c->set == STN_SET_ELLIPSE && c->mu1 != c->mu2) {
@@ -344,6 +345,7 @@ STN_KERNEL_INLINE void fill(maker *m, int32_t four) {
     if (own->sides > 1) {
         trace += fill_side(&from, 1, same, own, b, sizes);
     }
+    trace = lanes_choose((lane_mask)(from.trace == from.trace), from.trace, trace);
     const packed_v4 omega = lanes_choose((lane_mask)(trace == zero), one, trace / from.rows);
     packed_v4 sum = zero;
 #pragma GCC unroll 3
@@ -507,7 +509,7 @@ STN_KERNEL_INLINE void add_impulses(const body_lanes *p, const body_four *own, i
 #pragma GCC unroll 6
     for (int32_t e = 0; e < BODY_DOFS; e++) {
         const packed_v4 *D = own->D[k][e];
-        f[e] = D[0] * x.t1 + D[1] * x.t2 + D[2] * x.n;
+        f[e] = D[0] * x.t1 + (D[1] * x.t2 + D[2] * x.n);
     }
 #pragma GCC unroll 3
     for (int32_t e = 0; e < BODY_DOFS; e += 2) {

@@ -53,9 +53,10 @@ bool body_lanes_fit(const stn_problem *problem);
 ///
 ///     s_i^2 = rows / diagonal,    diagonal = sqrt(n_i) trace(J A^-1 J^T) + trace(d_i)
 ///
-/// With the number in place of its root H has no large eigenvalue whatever the pile (mass splitting, [tonge-2012]);
-/// with 1 all blocks have the mean diagonal 1. The root takes the fewest iterations. Everything lives in `arena`;
-/// false: out of memory. Numbers that are not finite stay what they are: `speed` is then NaN or infinite.
+/// the trace w_trace where the problem knows it. With the number in place of its root H has no large eigenvalue
+/// whatever the pile (mass splitting, [tonge-2012]); with 1 all blocks have the mean diagonal 1. The root takes the
+/// fewest iterations. Everything lives in `arena`; false: out of memory. Numbers that are not finite stay what they
+/// are: `speed` is then NaN or infinite.
 bool body_lanes_build(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, body_lanes *out);
 /// x (size) of impulses in the order of the problem (0 where S is 0), and back.
 void body_lanes_enter(const body_lanes *p, const double *gamma, double *x);
