@@ -25,6 +25,10 @@ STN_KERNEL_INLINE void write_six(double *x, six value) {
     *(pair *)(x + 4) = value.high;
 }
 
+STN_KERNEL_INLINE six scaled(double s, six x) {
+    return (six){x.low * s, x.high * s};
+}
+
 /// sum += s x.
 STN_KERNEL_INLINE void add_scaled(six *sum, double s, six x) {
     sum->low += x.low * s;
@@ -46,18 +50,15 @@ STN_KERNEL_INLINE bool is_contact(const stn_problem *problem, const stn_constrai
            (c->J[1].tree < 0 || is_side(problem, &c->J[1]));
 }
 
-STN_KERNEL_INLINE void multiply_add(const double *J, six v, six sum[ROWS]) {
+/// y += J v.
+STN_KERNEL_INLINE void multiply_add(const double *J, six v, double y[ROWS]) {
 #pragma GCC unroll 3
     for (int32_t r = 0; r < ROWS; r++) {
         const six row = read_six(J + DOFS * r);
-        sum[r].low += row.low * v.low;
-        sum[r].high += row.high * v.high;
+        const four low = row.low * v.low;
+        const pair sum = ((pair){low[0], low[1]} + (pair){low[2], low[3]}) + row.high * v.high;
+        y[r] += sum[0] + sum[1];
     }
-}
-
-STN_KERNEL_INLINE double total(six x) {
-    const pair sum = (pair){x.low[0], x.low[1]} + (pair){x.low[2], x.low[3]} + x.high;
-    return sum[0] + sum[1];
 }
 
 STN_KERNEL_INLINE bool find_velocity(const stn_problem *problem, const stn_constraint *c, const double *v,
@@ -65,14 +66,14 @@ STN_KERNEL_INLINE bool find_velocity(const stn_problem *problem, const stn_const
     if (!is_contact(problem, c)) {
         return false;
     }
-    six sum[ROWS] = {{{0.0}, {0.0}}, {{0.0}, {0.0}}, {{0.0}, {0.0}}};
+    double sum[ROWS] = {0.0};
     multiply_add(c->J[0].values, read_six(v + problem->trees[c->J[0].tree].dof_start), sum);
     if (c->J[1].tree >= 0) {
         multiply_add(c->J[1].values, read_six(v + problem->trees[c->J[1].tree].dof_start), sum);
     }
 #pragma GCC unroll 3
     for (int32_t r = 0; r < ROWS; r++) {
-        v_c[r] = total(sum[r]);
+        v_c[r] = sum[r];
     }
     return true;
 }
@@ -91,12 +92,12 @@ STN_KERNEL bool body_row_velocity(const stn_problem *problem, const stn_constrai
 }
 
 STN_KERNEL_INLINE void transposed_add(const double *J, const double g[ROWS], double *y) {
-    six sum = read_six(y);
-#pragma GCC unroll 3
-    for (int32_t r = 0; r < ROWS; r++) {
-        add_scaled(&sum, g[r], read_six(J + DOFS * r));
-    }
-    write_six(y, sum);
+    six all = read_six(y), sum = scaled(g[0], read_six(J));
+    add_scaled(&sum, g[1], read_six(J + DOFS));
+    add_scaled(&sum, g[2], read_six(J + 2 * DOFS));
+    all.low += sum.low;
+    all.high += sum.high;
+    write_six(y, all);
 }
 
 STN_KERNEL_INLINE bool push(const stn_problem *problem, const stn_constraint *c, double s, const double *gamma,
@@ -133,16 +134,20 @@ STN_KERNEL int32_t body_mass_times(const stn_problem *problem, int32_t from, con
     for (; t < problem->tree_count && is_body(problem, t); t++) {
         const int32_t start = problem->trees[t].dof_start;
         const double *A = problem->trees[t].A.values;
-        six d = read_six(x + start), sum = {{0.0}, {0.0}};
+        six d = read_six(x + start);
         if (x0 != NULL) {
             const six before = read_six(x0 + start);
             d.low -= before.low;
             d.high -= before.high;
         }
-#pragma GCC unroll 6
-        for (int32_t j = 0; j < DOFS; j++) { // symmetric: row j is column j
-            add_scaled(&sum, j < 4 ? d.low[j] : d.high[j - 4], read_six(A + DOFS * j));
-        }
+        // symmetric: row j is column j
+        six sum = scaled(d.low[0], read_six(A)), other = scaled(d.low[2], read_six(A + 2 * DOFS));
+        add_scaled(&sum, d.low[1], read_six(A + DOFS));
+        add_scaled(&other, d.low[3], read_six(A + 3 * DOFS));
+        sum.low += other.low;
+        sum.high += other.high;
+        add_scaled(&sum, d.high[0], read_six(A + 4 * DOFS));
+        add_scaled(&sum, d.high[1], read_six(A + 5 * DOFS));
         write_six(y + start, sum);
     }
     return t;
