@@ -93,6 +93,17 @@ static stn_support support_of(const stn_geometry *geometry) {
         geometry->body, on_node, {on_node ? geometry->node : 0, 0, 0, 0}, {on_node ? 1.0 : 0.0, 0.0, 0.0, 0.0}};
 }
 
+/// Does its surface move in itself? NaN does.
+static inline bool is_belt(const stn_geometry *geometry) {
+    const stn_vec3 *u = &geometry->surface_velocity;
+    return !(u->x == 0.0 && u->y == 0.0 && u->z == 0.0);
+}
+
+static inline double sum_of(const stn_mat3 *m) {
+    return ((m->m[0][0] + m->m[0][1]) + (m->m[0][2] + m->m[1][0])) +
+           ((m->m[1][1] + m->m[1][2]) + (m->m[2][0] + m->m[2][1])) + m->m[2][2];
+}
+
 /// Member by member: this runs once a contact, and compilers clear and copy a whole record slowly.
 static inline void fill(stn_contact *c, const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a,
                         stn_vec3 p_b, stn_vec3 normal, uint64_t feature) {
@@ -107,8 +118,12 @@ static inline void fill(stn_contact *c, const stn_model *model, const stn_contac
     c->normal = normal;
     c->phi0 = stn_vec3_dot(normal, stn_vec3_sub(p_b, p_a));
     c->material = pair->material.value;
-    c->bias = stn_vec3_sub(stn_mat3_apply(&pair->pose_b.rotation, b->surface_velocity),
-                           stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity));
+    const double turned = sum_of(&pair->pose_a.rotation) + sum_of(&pair->pose_b.rotation), none = turned - turned;
+    c->bias = stn_vec3_make(none, none, none); // NaN where a rotation is not finite
+    if (is_belt(a) || is_belt(b)) {
+        c->bias = stn_vec3_sub(stn_mat3_apply(&pair->pose_b.rotation, b->surface_velocity),
+                               stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity));
+    }
     c->direction = stn_vec3_zero();
     c->mu2 = pair->material.value.mu;
     if (!isnan(pair->material.value.mu2)) {
@@ -181,6 +196,19 @@ static bool geometry_exists(const stn_model *model, int32_t geometry) {
     return geometry >= 0 && geometry < model->geometry_count;
 }
 
+/// What `check` lets pass, of bodies; without a branch a number. False may also be a sum that is beyond range.
+static inline bool is_plainly_good(const stn_model *model, const stn_contact *c) {
+    const double place = c->point.x + c->point.y + c->point.z + c->phi0;
+    const double surface =
+        c->bias.x + c->bias.y + c->bias.z + c->direction.x + c->direction.y + c->direction.z + c->material.mu + c->mu2;
+    const bool bodies = (uint32_t)c->a.body < (uint32_t)model->body_count && // those below 0 are large then
+                        (uint32_t)c->b.body < (uint32_t)model->body_count;
+    return bodies && place - place == 0.0 && surface - surface == 0.0 &&
+           fabs(stn_vec3_dot(c->normal, c->normal) - 1.0) <= 1e-9 && c->material.mu >= 0.0 && c->mu2 >= 0.0 &&
+           !isinf(c->material.mu_static) && geometry_exists(model, c->geometry_a) &&
+           geometry_exists(model, c->geometry_b);
+}
+
 static stn_status check(const stn_model *model, const stn_contact *c, stn_error *err) {
     if (!geometry_exists(model, c->geometry_a) || !geometry_exists(model, c->geometry_b)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "contact of geometries %d and %d: must be 0 to %d", (int)c->geometry_a,
@@ -227,7 +255,7 @@ stn_status stn_contact_set_add_point(const stn_model *model, stn_contact_set *se
     }
     stn_contact *contact = &set->contacts[set->count];
     fill(contact, model, pair, p_a, p_b, normal, feature);
-    stn_status status = check(model, contact, err);
+    stn_status status = is_plainly_good(model, contact) ? STN_OK : check(model, contact, err);
     set->count += status == STN_OK;
     return status;
 }

@@ -33,7 +33,7 @@ typedef struct certification {
 } certification;
 
 /// Squares of the maps. u, gamma: the constraint's own rows.
-static double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+static inline double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double gap = 0.0, speed;
     if (c->restitution > 0.0 && !isnan(c->phi0) && problem_impact(p, c, &speed)) {
         gap = -speed;
@@ -92,6 +92,17 @@ static double own_map(const stn_problem *p, stn_formulation formulation, const s
     return 0.0;
 }
 
+/// own_map of STN_CCP: most constraints are circular cones.
+static inline double relaxed_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+    if (c->set != STN_SET_CONE) {
+        return own_map(p, STN_CCP, c, u, gamma);
+    }
+    const double *R = p->R + c->row, *v_hat = p->v_hat + c->row;
+    const double g[3] = {u[0] - v_hat[0] + R[0] * gamma[0], u[1] - v_hat[1] + R[1] * gamma[1],
+                         u[2] - v_hat[2] + R[2] * gamma[2]};
+    return natural_map_circle(c->mu1, (natural_form){false, natural_map_omega(3, c->w_trace)}, gamma, g);
+}
+
 /// Of u = W gamma + q, which depends on gamma alone, relative to u and q = u(0).
 static stn_status certify_scaled(certification *s, stn_error *err) {
     const stn_problem *p = s->p;
@@ -118,7 +129,7 @@ static stn_status certify_scaled(certification *s, stn_error *err) {
     double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        double relaxed = own_map(p, STN_CCP, c, u + c->row, gamma + c->row);
+        double relaxed = relaxed_map(p, c, u + c->row, gamma + c->row);
         ncp += stn_constraint_has_cone(c) ? coulomb_map(p, c, u + c->row, gamma + c->row) : relaxed;
         ccp += relaxed;
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
@@ -189,6 +200,53 @@ static double ratio(double error, double size, double most) {
     return error / worst(size, error / most);
 }
 
+/// Of a tree: D^2 = diag(A)^-1 in dofs, and the squares |D A v|^2, |D J^T gamma|^2, |D residual|^2. Where A_ii = 0 the
+/// tree's largest diagonal serves, or 1 when there is none. terms: A v, what J^T gamma counts as, A (v - v_star), J^T
+/// gamma, free impulses or NULL.
+static void tree_momentum(const stn_matrix *A, const double *const terms[5], double *D2, double own[3]) {
+    double largest = 0.0;
+    stn_matrix_diagonal(A, D2);
+    for (int32_t i = 0; i < A->n; i++) {
+        largest = D2[i] > largest ? D2[i] : largest;
+    }
+    largest = largest > 0.0 ? largest : 1.0;
+    own[0] = own[1] = own[2] = 0.0;
+    for (int32_t i = 0; i < A->n; i++) {
+        const double rest = terms[2][i] - terms[3][i] - (terms[4] != NULL ? terms[4][i] : 0.0);
+        D2[i] = 1.0 / (D2[i] > 0.0 ? D2[i] : largest);
+        own[0] += D2[i] * terms[0][i] * terms[0][i];
+        own[1] += D2[i] * terms[1][i] * terms[1][i];
+        own[2] += D2[i] * rest * rest;
+    }
+}
+
+/// The same of a free body without free impulses, two dofs at a time. False: it is none, or its diagonal is not
+/// positive.
+static inline bool body_momentum(const stn_matrix *A, const double *const terms[5], double *D2, double own[3]) {
+    typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+    const double *values = A->values;
+    if (A->n != 6 || A->form != STN_MATRIX_DENSE) {
+        return false;
+    }
+    two sum[3] = {{0.0}, {0.0}, {0.0}};
+    for (int32_t i = 0; i < 6; i += 2) {
+        const two diagonal = {values[7 * i], values[7 * i + 7]};
+        if (!(diagonal[0] > 0.0 && diagonal[1] > 0.0)) {
+            return false;
+        }
+        const two d = 1.0 / diagonal, momentum = *(const two *)(terms[0] + i), size = *(const two *)(terms[1] + i),
+                  rest = *(const two *)(terms[2] + i) - *(const two *)(terms[3] + i);
+        *(two *)(D2 + i) = d;
+        sum[0] += d * momentum * momentum;
+        sum[1] += d * size * size;
+        sum[2] += d * rest * rest;
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        own[i] = sum[i][0] + sum[i][1];
+    }
+    return true;
+}
+
 /// S(32). Returns max(|D A v|, |D J^T gamma|), which also scales the complementarity; work (5 nv). A problem has free
 /// impulses where some A is singular; there the sizes of the impulses that balance (stn_problem_impulse_sizes) take the
 /// place of J^T gamma.
@@ -196,19 +254,6 @@ static double certify_momentum(certification *s, double *work) {
     const stn_problem *p = s->p;
     int32_t n = p->nv;
     double *D2 = work, *momentum = D2 + n, *impulse = momentum + n, *r = impulse + n, *sizes = r + n;
-    // D^2 = diag(A)^-1 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        double *d = D2 + p->trees[t].dof_start, largest = 0.0;
-        int32_t dofs = p->trees[t].A.n;
-        stn_matrix_diagonal(&p->trees[t].A, d);
-        for (int32_t i = 0; i < dofs; i++) {
-            largest = d[i] > largest ? d[i] : largest;
-        }
-        largest = largest > 0.0 ? largest : 1.0;
-        for (int32_t i = 0; i < dofs; i++) {
-            d[i] = 1.0 / (d[i] > 0.0 ? d[i] : largest);
-        }
-    }
     memset(impulse, 0, (size_t)n * sizeof(double));
     stn_problem_jacobian_transposed_add(p, 1.0, s->gamma, impulse);
     if (p->free_impulse != NULL) {
@@ -218,25 +263,21 @@ static double certify_momentum(certification *s, double *work) {
     }
     stn_problem_mass_times(p, s->v, NULL, momentum);
     stn_problem_mass_times(p, s->v, p->v_star, r);
-    double a = 0.0, b = 0.0, c = 0.0; // |D A v|^2, |D J^T gamma|^2, |D residual|^2
+    // of each tree alone: differences of the sums would lose what is small
+    double all[3] = {0.0}, unused[3];
     for (int32_t t = 0; t < p->tree_count; t++) {
-        double own[3] = {0.0}; // of the tree alone: differences of the sums would lose what is small
-        for (int32_t i = p->trees[t].dof_start, end = i + p->trees[t].A.n; i < end; i++) {
-            double free_impulse = p->free_impulse != NULL ? p->free_impulse[i] : 0.0;
-            double rest = r[i] - impulse[i] - free_impulse;
-            const double square[3] = {D2[i] * momentum[i] * momentum[i], D2[i] * sizes[i] * sizes[i],
-                                      D2[i] * rest * rest};
-            a += square[0];
-            b += square[1];
-            c += square[2];
-            own[0] += square[0];
-            own[1] += square[1];
-            own[2] += square[2];
+        const int32_t start = p->trees[t].dof_start;
+        const double *terms[] = {momentum + start, sizes + start, r + start, impulse + start,
+                                 p->free_impulse != NULL ? p->free_impulse + start : NULL};
+        double *own = s->parts != NULL ? s->parts->momentum + 3 * (size_t)t : unused;
+        if (terms[4] != NULL || !body_momentum(&p->trees[t].A, terms, D2 + start, own)) {
+            tree_momentum(&p->trees[t].A, terms, D2 + start, own);
         }
-        if (s->parts != NULL) {
-            memcpy(s->parts->momentum + 3 * (size_t)t, own, sizeof own);
+        for (int32_t i = 0; i < 3; i++) {
+            all[i] += own[i];
         }
     }
+    const double a = all[0], b = all[1], c = all[2];
     double size = sqrt(worst(a, b));
     s->out.momentum = ratio(sqrt(c), size, 1e14);
     s->out.momentum_size = size;
@@ -384,7 +425,7 @@ stn_status certify_in_parts(const certificate_question *q, certificate_parts *pa
         for (int32_t i = 0; i < problem->constraint_count; i++) {
             const stn_constraint *k = &problem->constraints[i];
             const double *u = v_c + k->row, *own = gamma + k->row;
-            double relaxed = own_map(problem, STN_CCP, k, u, own);
+            double relaxed = relaxed_map(problem, k, u, own);
             double coulomb = stn_constraint_has_cone(k) ? coulomb_map(problem, k, u, own) : relaxed;
             ncp = worst(ncp, coulomb);
             ccp = worst(ccp, relaxed);

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/kernels.h"
 #include "factor/nodal_factor.h"
+#include "problem/body_rows.h"
 #include "problem/jacobian.h"
 
 #define SINGULAR_PIVOT 1e-13
@@ -654,8 +655,11 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
         memset(v, 0, size);
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
-        const stn_constraint *constraint = &problem->constraints[c];
-        stn_constraint_transposed_add(problem, constraint, 1.0, gamma + constraint->row, v);
+        c = body_rows_transposed_add(problem, c, 1.0, gamma, v);
+        if (c < problem->constraint_count) {
+            const stn_constraint *constraint = &problem->constraints[c];
+            stn_constraint_transposed_add(problem, constraint, 1.0, gamma + constraint->row, v);
+        }
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {
         double *x = v + problem->trees[t].dof_start;

@@ -204,6 +204,21 @@ stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn
     return STN_OK;
 }
 
+/// Few numbers, as of a body or a contact: a call takes longer than the loop. Returns the end.
+static inline double *copy_numbers(const double *from, int32_t count, double *to) {
+    enum { FEW = 24 };
+    if (count == 6) { // a length that the compiler knows
+        memcpy(to, from, 6 * sizeof *to);
+    } else if (count > FEW) {
+        memcpy(to, from, (size_t)count * sizeof *to);
+    } else {
+        for (int32_t i = 0; i < count; i++) {
+            to[i] = from[i];
+        }
+    }
+    return to + count;
+}
+
 stn_status stn_problem_island(const stn_problem *problem, const stn_islands *islands, int32_t i, stn_arena *arena,
                               stn_problem *out, stn_error *err) {
     const int32_t *tree = islands->tree + islands->tree_start[i];
@@ -259,8 +274,7 @@ stn_status stn_problem_island(const stn_problem *problem, const stn_islands *isl
         *vectors[k] = memory;
         for (int32_t t = 0; t < island.tree_count; t++) {
             const stn_problem_tree *source = &problem->trees[tree[t]];
-            memcpy(memory, from + source->dof_start, (size_t)source->A.n * sizeof(double));
-            memory += source->A.n;
+            memory = copy_numbers(from + source->dof_start, source->A.n, memory);
         }
     }
     // constraints that are neighbours in the problem have their rows in one piece
@@ -279,7 +293,7 @@ stn_status stn_problem_island(const stn_problem *problem, const stn_islands *isl
         const stn_constraint *last = &problem->constraints[index[end - 1]];
         int32_t row = problem->constraints[index[k]].row, rows = last->row + last->rows - row;
         for (int32_t a = 0; a < count; a++) {
-            memcpy(*rows_of[a] + at, rows_from[a] + row, (size_t)rows * sizeof(double));
+            copy_numbers(rows_from[a] + row, rows, *rows_of[a] + at);
         }
         at += rows;
     }

@@ -8,6 +8,7 @@
 
 #include "base/kernels.h"
 #include "base/ltl.h"
+#include "problem/body_rows.h"
 #include "problem/jacobian.h"
 
 static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
@@ -135,6 +136,9 @@ static inline void add_transposed_product(const stn_problem *problem, const stn_
 
 void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
                                    const double *gamma, double *y) {
+    if (body_row_transposed_add(problem, constraint, s, gamma, y)) {
+        return;
+    }
     const stn_jacobian *J = constraint->J;
     if (J[0].tree >= 0) {
         add_transposed_product(problem, &J[0], constraint->rows, s, gamma, y);
@@ -180,6 +184,9 @@ static inline void add_product(const stn_problem *problem, const stn_jacobian *J
 
 void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *constraint, const double *v,
                              double *v_c) {
+    if (body_row_velocity(problem, constraint, v, v_c)) {
+        return;
+    }
     for (int32_t r = 0; r < constraint->rows; r++) {
         v_c[r] = 0.0;
     }
@@ -207,6 +214,10 @@ void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, c
         }
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
+        i = body_rows_transposed_add(problem, i, s, gamma, y);
+        if (i == problem->constraint_count) {
+            break;
+        }
         const stn_constraint *c = &problem->constraints[i];
         if (!has_wrench_alone(c)) {
             stn_constraint_transposed_add(problem, c, s, gamma + c->row, y);
@@ -312,6 +323,10 @@ void stn_problem_contact_velocity(const stn_problem *problem, const double *v, b
         }
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
+        i = body_rows_velocity(problem, i, v, v_c);
+        if (i == problem->constraint_count) {
+            break;
+        }
         const stn_constraint *c = &problem->constraints[i];
         double *own = v_c + c->row;
         if (!has_wrench_alone(c)) {
@@ -331,19 +346,6 @@ void stn_problem_contact_velocity(const stn_problem *problem, const double *v, b
     }
     for (int32_t r = 0; with_bias && r < problem->row_count; r++) {
         v_c[r] += problem->bias[r];
-    }
-}
-
-/// y += A (x - x0) of a free body.
-static inline void add_body_mass(const double *A, const double *x, const double *x0, double *y) {
-    double d[6];
-    for (int32_t j = 0; j < 6; j++) {
-        d[j] = x0 != NULL ? x[j] - x0[j] : x[j];
-    }
-    for (int32_t i = 0; i < 6; i++) { // symmetric: row j is column j
-        y[i] += (A[i] * d[0] + A[6 + i] * d[1]) + (A[12 + i] * d[2] + A[18 + i] * d[3]);
-        y[i] += A[24 + i] * d[4];
-        y[i] += A[30 + i] * d[5];
     }
 }
 
@@ -372,9 +374,13 @@ static inline void add_nodal_mass(const stn_matrix *A, int32_t m, const double *
 }
 
 void stn_problem_mass_times(const stn_problem *problem, const double *x, const double *x0, double *y) {
-    memset(y, 0, (size_t)problem->nv * sizeof *y);
     for (int32_t t = 0; t < problem->tree_count; t++) {
+        t = body_mass_times(problem, t, x, x0, y);
+        if (t == problem->tree_count) {
+            break;
+        }
         const stn_matrix *A = &problem->trees[t].A;
+        memset(y + problem->trees[t].dof_start, 0, (size_t)A->n * sizeof *y);
         int32_t start = problem->trees[t].dof_start;
         const double *x_t = x + start, *x0_t = x0 != NULL ? x0 + start : NULL;
         bool moved;
@@ -391,9 +397,7 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
             for (int32_t d = 0; d < A->n && !moved; d++) {
                 moved = x_t[d] != x0_t[d]; // NaN differs from everything
             }
-            if (moved && A->n == 6) { // trees without constraint move as they would
-                add_body_mass(A->values, x_t, x0_t, y + start);
-            } else if (moved) {
+            if (moved) { // trees without constraint move as they would
                 row_kernels_choose()->mul_add(A->n, A->values, 1.0, x_t, x0_t, y + start);
             }
             break;

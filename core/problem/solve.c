@@ -183,8 +183,11 @@ static stn_status run(const solve_job *job, int32_t index, worker_slot *slot, st
     for (int32_t k = 0; k < p->constraint_count; k++) {
         const stn_constraint *from = &p->constraints[k];
         int32_t c = job->whole ? k : islands->constraint[islands->constraint_start[index] + k];
-        memcpy(job->gamma + job->problem->constraints[c].row, island.solution.gamma + from->row,
-               (size_t)from->rows * sizeof(double));
+        const double *gamma = island.solution.gamma + from->row;
+        double *to = job->gamma + job->problem->constraints[c].row;
+        for (int32_t r = 0; r < from->rows; r++) {
+            to[r] = gamma[r];
+        }
     }
     return status;
 }

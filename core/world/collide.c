@@ -121,7 +121,7 @@ static double law_reach(collision *s, const stn_material *material, double norma
     c->stiffness = material->stiffness;
     c->relaxation_time = isnan(material->relaxation_time) ? s->frame->relaxation_time : material->relaxation_time;
     c->dissipation = material->dissipation;
-    c->mu1 = c->mu2 = fmax(material->mu, material->mu2); // NaN: the same in all directions
+    c->mu1 = c->mu2 = material->mu2 > material->mu ? material->mu2 : material->mu; // NaN: the same in all directions
     return at_least(s->frame->reach, s->law.ops->reach(s->law.self, s->dt, c, normal_speed, slip_speed));
 }
 

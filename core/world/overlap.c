@@ -8,8 +8,14 @@
 #include "world/world.h"
 
 /// Position of a contact's pair among `count` pairs in ascending order; -1: not there. Contacts come in nearly the
-/// order of the pairs: looked for from `near` on in steps that double, until one goes too far.
+/// order of the pairs: the next ones are looked at one by one, then in steps that double, until one goes too far.
 static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t near, const stn_contact *c) {
+    enum { NEXT = 8 };
+    for (int32_t at = near; at < count && at < near + NEXT; at++) {
+        if (pairs[at].geometry_a == c->geometry_a && pairs[at].geometry_b == c->geometry_b) {
+            return at;
+        }
+    }
     int32_t low = 0, high = count - 1, step = 1;
     for (int32_t at = near; low <= high;) {
         int32_t a = pairs[at].geometry_a, b = pairs[at].geometry_b;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/body_product.h"
+#include "common/body_lanes.h"
 #include "common/cone_lanes.h"
 #include "common/scaled_dual.h"
 
@@ -139,7 +139,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     (void)self;
     apgd s;
     stn_status status;
-    if (body_product_fits(problem)) {
+    if (body_lanes_fit(problem)) {
         status = scaled_dual_build_bodies(problem, control->inverse, control->arena, &s.dual, err);
     } else {
         stn_delassus delassus;

@@ -5,7 +5,7 @@
 //     sap     elsewhere, and from apgd's velocities where those iterations were not enough
 //
 // Which one depends on the problem and the parameters alone, never on time: the same problem gives the same bytes.
-#include "common/body_product.h"
+#include "common/body_lanes.h"
 
 #include <math.h>
 #include <stiction/plugin.h>
@@ -48,7 +48,7 @@ static const stn_solver_ops *ops_of(const choice *c, int32_t k) {
 static bool is_loose(const choice *c, const stn_problem *problem, const stn_solve_control *control) {
     const double bodies = problem->tree_count;
     return control->inverse != NULL && bodies >= c->config->smallest_island &&
-           control->tolerance * bodies * bodies >= c->config->advantage && body_product_fits(problem);
+           control->tolerance * bodies * bodies >= c->config->advantage && body_lanes_fit(problem);
 }
 
 /// By solver k, for `iterations` at most; info gets what it did.

@@ -3,8 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/body_product.h"
-#include "common/cone_lanes.h"
+#include "common/packed.h"
 
 /// The larger one, or NaN when either is: fmax would drop it.
 static double larger(double a, double b) {
@@ -120,8 +119,8 @@ static void copy_block(const packed_row *row, const packed_row *other, const dou
 }
 
 /// `speed` holds what bounds that leave no row at rest force on the others: |W gamma| with the smallest gamma within
-/// them. A motor may act where nothing moves yet. `s`: W is s W s; NULL: 1. False: out of memory.
-static bool add_forced_speed(stn_arena *arena, packed *p, const double *s) {
+/// them. A motor may act where nothing moves yet. False: out of memory.
+static bool add_forced_speed(stn_arena *arena, packed *p) {
     double *gamma = NULL;
     for (int32_t r = 0; r < p->size; r++) {
         double least = p->lo[r] > 0.0 ? p->lo[r] : (p->hi[r] < 0.0 ? p->hi[r] : 0.0);
@@ -140,7 +139,7 @@ static bool add_forced_speed(stn_arena *arena, packed *p, const double *s) {
     }
     packed_product(p, gamma, g);
     for (int32_t r = 0; r < p->size; r++) {
-        p->speed = larger(p->speed, fabs(g[r] - p->q[r]) / (s != NULL && s[r] > 0.0 ? s[r] : 1.0));
+        p->speed = larger(p->speed, fabs(g[r] - p->q[r]));
     }
     return true;
 }
@@ -200,10 +199,10 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
         }
         fill_row(problem, i, d->b + row->row, sizes, out);
     }
-    return add_forced_speed(arena, out, NULL);
+    return add_forced_speed(arena, out);
 }
 
-/// The rest of packed_scale, where W is s W s already.
+/// q, bounds and what the row itself says.
 static void scale_row(packed *p, packed_row *row, double s) {
     for (int32_t r = row->place; r < row->place + row->rows; r++) {
         p->q[r] *= s;
@@ -214,43 +213,6 @@ static void scale_row(packed *p, packed_row *row, double s) {
     }
     row->omega *= s * s;
     row->diagonal *= s * s;
-}
-
-/// fill_row and scale_row, circular cones by vectors.
-STN_KERNEL static void fill_bodies(const stn_problem *problem, const body_start *start, packed *p) {
-    packed_v4 speed = {0.0}, rounding = {0.0};
-    for (int32_t i = 0; i < p->n; i++) {
-        packed_row *row = &p->rows[i];
-        const int32_t at = row->place;
-        if (!row->cone || row->scale[0] != 1.0 || row->scale[1] != 1.0) {
-            fill_row(problem, i, start->b + at, start->sizes + at, p);
-            scale_row(p, row, start->s[at]);
-            continue;
-        }
-        const double *v_hat = problem->v_hat + row->row, *bias = problem->bias + row->row;
-        const packed_v4 b = *(const packed_v4 *)(start->b + at), s = *(const packed_v4 *)(start->s + at);
-        const packed_v4 asked = {v_hat[0], v_hat[1], v_hat[2], 0.0}, beside = {bias[0], bias[1], bias[2], 0.0};
-        *(packed_v4 *)(p->q + at) = s * (b - asked);
-        speed = lanes_larger(lanes_larger(speed, lanes_absolute(b)), lanes_absolute(asked));
-        rounding = lanes_larger(rounding, lanes_absolute(beside) + *(const packed_v4 *)(start->sizes + at));
-        row->omega *= s[0] * s[0];
-        row->diagonal *= s[0] * s[0];
-    }
-    for (int32_t k = 0; k < 4; k++) {
-        p->speed = larger(p->speed, speed[k]);
-        p->rounding = larger(p->rounding, 16.0 * DBL_EPSILON * rounding[k]);
-    }
-}
-
-bool packed_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *out,
-                         double **s) {
-    body_start start;
-    if (!describe(problem, arena, out) || !body_product_build(problem, inverse, arena, out, &start)) {
-        return false;
-    }
-    fill_bodies(problem, &start, out);
-    *s = start.s;
-    return add_forced_speed(arena, out, start.s);
 }
 
 /// A block of `values` doubles; the arena that it lives in is ours.
@@ -308,19 +270,11 @@ void packed_unpack(const packed *p, const double *gamma, double *out) {
     }
 }
 
-STN_KERNEL static void block_product(const packed *p, const double *gamma, double *g) {
+STN_KERNEL void packed_product(const packed *p, const double *gamma, double *g) {
     for (int32_t i = 0; i < p->n; i++) {
         const packed_row *row = &p->rows[i];
         packed_others_any(p, row, gamma, g + row->place);
         packed_own_add(row, gamma + row->place, g + row->place, g + row->place);
-    }
-}
-
-void packed_product(const packed *p, const double *gamma, double *g) {
-    if (p->bodies != NULL) {
-        body_product_apply(p->bodies, p, gamma, g);
-    } else {
-        block_product(p, gamma, g);
     }
 }
 

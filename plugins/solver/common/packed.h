@@ -7,15 +7,13 @@
 // A direction without friction beside one with it has S = 0: its impulse stays 0, and its diagonal is W_nn so that no
 // block is singular by it. Vectors are padded: a constraint begins at a multiple of 4 doubles and ends in zeros.
 //
-// W is held in blocks, one for every two constraints that share a tree. Solvers that multiply by W and never read its
-// entries can have it as a product through the bodies instead (body_product.h), which is made and read in less time.
+// W is held in blocks, one for every two constraints that share a tree. Between single bodies solvers
+// that multiply by W and never read its entries need no blocks: body_lanes.h.
 #ifndef SOLVER_COMMON_PACKED_H
 #define SOLVER_COMMON_PACKED_H
 
 #include <stiction/kernel.h>
 #include <stiction/plugin.h>
-
-typedef struct body_product body_product;
 
 // Passed by value only between inlined functions, so no ABI is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -25,9 +23,9 @@ typedef double packed_v4 __attribute__((vector_size(32), aligned(16), may_alias)
 typedef struct packed_row {
     double mu;       // of the circular cone
     double omega;    // trace(W_ii)/rows, 1 where that is 0: the natural map's omega, without R and S as the core has it
-    double diagonal; // trace of the diagonal block, R and S in it; with `bodies` as body_product.h has it
+    double diagonal; // trace of the diagonal block, R and S in it
     double scale[2]; // S of the tangents
-    const double *own;   // W_ii, its columns one after the other, each `width` long; NULL with `bodies`
+    const double *own;   // W_ii, its columns one after the other, each `width` long
     int32_t start, end;  // blocks of the row, the diagonal one not among them
     int32_t place;       // first double in padded vectors
     int32_t row;         // first row in the problem
@@ -45,9 +43,8 @@ typedef struct packed {
     int32_t n;    // constraints
     int32_t size; // of padded vectors
     packed_row *rows;
-    const packed_block *blocks; // none with `bodies`
-    body_product *bodies;       // W as a product; NULL: in blocks
-    double *q, *lo, *hi;        // (size) lo and hi of rows with bounds
+    const packed_block *blocks;
+    double *q, *lo, *hi; // (size) lo and hi of rows with bounds
     /// What a relative tolerance is relative to: the largest |b|, |v_hat|, and |W gamma| of the least impulses that
     /// bounds allow [m/s].
     double speed;
@@ -57,10 +54,6 @@ typedef struct packed {
 /// Everything lives in `arena`; begins of vectors are aligned to 16 bytes. False: out of memory. Numbers that are not
 /// finite stay what they are: `speed` is then NaN or infinite.
 bool packed_build(const stn_delassus *delassus, stn_arena *arena, packed *out);
-/// The same without blocks, where body_product_fits: for products alone, and scaled (packed_scale) by the numbers that
-/// body_product_build chooses, *s (size).
-bool packed_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena, packed *out,
-                         double **s);
 /// A zeroed padded vector with room for whole vectors at its end, NULL: out of memory.
 static inline double *packed_vector(const packed *p, stn_arena *arena) {
     return STN_ARENA_ZEROED(arena, p->size + 8, double);
@@ -72,7 +65,7 @@ static inline double packed_allowed(const packed *p, double tolerance) {
 }
 
 /// From gamma to x = gamma/s, s (size) > 0 and equal within a constraint: W, q, bounds and omega are those of x from
-/// now on, natural maps those of s g. `speed` stays. In blocks.
+/// now on, natural maps those of s g. `speed` stays.
 void packed_scale(packed *p, const double *s);
 
 /// The constraint whose padded vectors begin at `place`, which some do.

@@ -32,6 +32,7 @@ static stn_status pair_up(bool built, int32_t constraints, stn_arena *arena, sca
 
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
     const bool built = packed_build(delassus, arena, &out->H);
+    out->bodies = NULL;
     out->s = built ? packed_vector(&out->H, arena) : NULL;
     for (int32_t i = 0; out->s != NULL && i < out->H.n; i++) {
         const packed_row *row = &out->H.rows[i];
@@ -47,8 +48,17 @@ stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, sca
 
 stn_status scaled_dual_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena,
                                     scaled_dual *out, stn_error *err) {
-    const bool built = packed_build_bodies(problem, inverse, arena, &out->H, &out->s);
-    return pair_up(built, problem->constraint_count, arena, out, err);
+    body_lanes *bodies = STN_ARENA(arena, 1, body_lanes);
+    if (bodies == NULL || !body_lanes_build(problem, inverse, arena, bodies)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", problem->constraint_count);
+    }
+    *out = (scaled_dual){.bodies = bodies,
+                         .H = {.n = bodies->n,
+                               .size = bodies->size,
+                               .q = bodies->q,
+                               .speed = bodies->speed,
+                               .rounding = bodies->rounding}};
+    return STN_OK;
 }
 
 stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_control *control, scaled_dual *out,
@@ -82,6 +92,10 @@ stn_status scaled_dual_build_traces(const stn_problem *problem, const stn_solve_
 }
 
 void scaled_dual_enter(const scaled_dual *dual, const double *gamma, double *x) {
+    if (dual->bodies != NULL) {
+        body_lanes_enter(dual->bodies, gamma, x);
+        return;
+    }
     packed_impulses(&dual->H, gamma, x);
     for (int32_t r = 0; r < dual->H.size; r++) {
         x[r] /= dual->s[r];
@@ -89,6 +103,10 @@ void scaled_dual_enter(const scaled_dual *dual, const double *gamma, double *x) 
 }
 
 void scaled_dual_leave(const scaled_dual *dual, const double *x, double *gamma) {
+    if (dual->bodies != NULL) {
+        body_lanes_leave(dual->bodies, x, gamma);
+        return;
+    }
     packed_unpack(&dual->H, x, gamma);
     for (int32_t i = 0; i < dual->H.n; i++) {
         const packed_row *row = &dual->H.rows[i];
@@ -99,7 +117,45 @@ void scaled_dual_leave(const scaled_dual *dual, const double *x, double *gamma) 
 }
 
 void scaled_dual_gradient(const scaled_dual *dual, const double *x, double *g) {
+    if (dual->bodies != NULL) {
+        body_lanes_gradient(dual->bodies, x, g);
+        return;
+    }
     packed_product(&dual->H, x, g);
+}
+
+/// Between the bounds; NaN stays.
+static inline double bounded(double x, double lo, double hi) {
+    return x < lo ? lo : (x > hi ? hi : x);
+}
+
+/// Four constraints of which some are no cones.
+static void project_mixed(const body_lanes *p, int32_t k, double *x) {
+    const body_four *own = &p->fours[k];
+    for (int32_t lane = 0; lane < 4; lane++) {
+        const int32_t at = body_place(4 * k + lane, 0);
+        if (own->cone[lane]) {
+            double g[3] = {x[at], x[at + 4], x[at + 8]};
+            stn_cone_project(own->mu[lane], g);
+            x[at] = g[0];
+            x[at + 4] = g[1];
+            x[at + 8] = g[2];
+        }
+        for (int32_t r = at; r < at + 4 * own->rows[lane] && !own->cone[lane]; r += 4) {
+            x[r] = bounded(x[r], p->lo[r], p->hi[r]);
+        }
+    }
+}
+
+STN_KERNEL static void project_bodies(const body_lanes *p, double *x) {
+    for (int32_t k = 0; k < p->size / BODY_FOUR; k++) {
+        double *own = x + BODY_FOUR * k;
+        if (p->fours[k].cones) {
+            body_write(lanes_project(p->fours[k].mu, body_read(own)), own);
+        } else {
+            project_mixed(p, k, x);
+        }
+    }
 }
 
 /// Onto the cone, or between the bounds.
@@ -111,12 +167,12 @@ static void project(const scaled_dual *dual, int32_t i, double *x) {
     }
     const double *lo = dual->H.lo + row->place, *hi = dual->H.hi + row->place;
     double *own = x + row->place;
-    for (int32_t r = 0; r < row->rows; r++) { // NaN stays
-        own[r] = own[r] < lo[r] ? lo[r] : (own[r] > hi[r] ? hi[r] : own[r]);
+    for (int32_t r = 0; r < row->rows; r++) {
+        own[r] = bounded(own[r], lo[r], hi[r]);
     }
 }
 
-STN_KERNEL void scaled_dual_project(const scaled_dual *dual, double *x) {
+STN_KERNEL static void project_packed(const scaled_dual *dual, double *x) {
     for (int32_t k = 0; k < dual->fours; k++) {
         if (dual->cones[k]) {
             double *at = x + dual->H.rows[4 * k].place;
@@ -129,6 +185,14 @@ STN_KERNEL void scaled_dual_project(const scaled_dual *dual, double *x) {
     }
     for (int32_t i = 4 * dual->fours; i < dual->H.n; i++) {
         project(dual, i, x);
+    }
+}
+
+void scaled_dual_project(const scaled_dual *dual, double *x) {
+    if (dual->bodies != NULL) {
+        project_bodies(dual->bodies, x);
+    } else {
+        project_packed(dual, x);
     }
 }
 
@@ -146,24 +210,95 @@ typedef struct parts {
     double speed, size;  // of the largest |x| [m/s, sqrt(J)]
 } parts;
 
-static void add_row(const scaled_dual *dual, int32_t i, bool convex, const double *x, const double *g, parts *out) {
-    const packed_row *row = &dual->H.rows[i];
-    const int32_t at = row->place;
-    const double one = 1.0 / dual->s[at];
-    const double square = packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at); // of s_i g_i
+/// Of one constraint: the square of its map of s_i g_i, its rows of x, and 1/s.
+static void add_map(double square, int32_t rows, const double *x, double one, parts *out) {
     const double e = square * one * one;
     double own = 0.0;
     out->largest = e <= out->largest ? out->largest : e; // NaN wins
     out->sum += square;
-    for (int32_t r = at; r < at + row->rows; r++) {
+    for (int32_t r = 0; r < rows; r++) {
         own = fabs(x[r]) > own ? fabs(x[r]) : own;
     }
     out->size = own > out->size ? own : out->size;
     out->speed = own * one > out->speed ? own * one : out->speed;
 }
 
-STN_KERNEL dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g) {
-    packed_v4 largest = {0.0}, sum = {0.0}, size = {0.0}, speed = {0.0};
+static void add_row(const scaled_dual *dual, int32_t i, bool convex, const double *x, const double *g, parts *out) {
+    const packed_row *row = &dual->H.rows[i];
+    const int32_t at = row->place;
+    add_map(packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at), row->rows, x + at,
+            1.0 / dual->s[at], out);
+}
+
+/// Four constraints of which some are no cones.
+static void add_mixed(const body_lanes *p, int32_t k, bool convex, const double *x, const double *g, parts *out) {
+    const body_four *four = &p->fours[k];
+    for (int32_t lane = 0; lane < 4; lane++) {
+        const packed_row row = {
+            .mu = four->mu[lane], .omega = four->omega[lane], .rows = four->rows[lane], .cone = four->cone[lane]};
+        double own[BODY_ROWS] = {0.0}, slope[BODY_ROWS] = {0.0}, lo[BODY_ROWS] = {0.0}, hi[BODY_ROWS] = {0.0};
+        for (int32_t r = 0; r < row.rows; r++) {
+            const int32_t at = body_place(4 * k + lane, r);
+            own[r] = x[at];
+            slope[r] = g[at];
+            lo[r] = p->lo[at];
+            hi[r] = p->hi[at];
+        }
+        if (row.rows > 0) {
+            add_map(packed_map(&row, convex, lo, hi, own, slope), row.rows, own, four->unit[lane], out);
+        }
+    }
+}
+
+/// parts, one a lane.
+typedef struct lane_parts {
+    packed_v4 largest, sum, speed, size;
+} lane_parts;
+
+/// Of four cones; unit: 1/s.
+STN_KERNEL_INLINE void add_four(packed_v4 mu, packed_v4 omega, packed_v4 unit, bool convex, cone_lanes own,
+                                cone_lanes slope, lane_parts *out) {
+    packed_v4 shifted = slope.n;
+    if (!convex) {
+        shifted += mu * lanes_root(slope.t1 * slope.t1 + slope.t2 * slope.t2);
+    }
+    const packed_v4 square = lanes_natural_map(mu, omega, shifted, own, slope);
+    const packed_v4 most =
+        lanes_larger(lanes_absolute(own.t1), lanes_larger(lanes_absolute(own.t2), lanes_absolute(own.n)));
+    out->largest = lanes_larger(square * unit * unit, out->largest);
+    out->sum += square;
+    out->size = lanes_larger(most, out->size);
+    out->speed = lanes_larger(most * unit, out->speed);
+}
+
+static dual_residual residual_of(parts all, const lane_parts *lanes) {
+    for (int32_t k = 0; k < 4; k++) {
+        all.largest = lanes->largest[k] <= all.largest ? all.largest : lanes->largest[k];
+        all.sum += lanes->sum[k];
+        all.size = lanes->size[k] > all.size ? lanes->size[k] : all.size;
+        all.speed = lanes->speed[k] > all.speed ? lanes->speed[k] : all.speed;
+    }
+    return (dual_residual){sqrt(all.largest) + DBL_EPSILON * all.speed, sqrt(all.sum) + DBL_EPSILON * all.size};
+}
+
+STN_KERNEL static dual_residual residual_bodies(const body_lanes *p, bool convex, const double *x, const double *g) {
+    lane_parts lanes = {{0.0}, {0.0}, {0.0}, {0.0}};
+    parts all = {0.0, 0.0, 0.0, 0.0};
+    for (int32_t k = 0; k < p->size / BODY_FOUR; k++) {
+        const body_four *own = &p->fours[k];
+        if (own->cones) {
+            add_four(own->mu, own->omega, own->unit, convex, body_read(x + BODY_FOUR * k), body_read(g + BODY_FOUR * k),
+                     &lanes);
+        } else {
+            add_mixed(p, k, convex, x, g, &all);
+        }
+    }
+    return residual_of(all, &lanes);
+}
+
+STN_KERNEL static dual_residual residual_packed(const scaled_dual *dual, bool convex, const double *x,
+                                                const double *g) {
+    lane_parts lanes = {{0.0}, {0.0}, {0.0}, {0.0}};
     parts all = {0.0, 0.0, 0.0, 0.0};
     for (int32_t k = 0; k < dual->fours; k++) {
         if (!dual->cones[k]) {
@@ -173,31 +308,17 @@ STN_KERNEL dual_residual scaled_dual_residual(const scaled_dual *dual, bool conv
             continue;
         }
         const int32_t at = dual->H.rows[4 * k].place;
-        const packed_v4 mu = *(const packed_v4 *)(dual->mu + 4 * k), omega = *(const packed_v4 *)(dual->omega + 4 * k),
-                        unit = *(const packed_v4 *)(dual->unit + 4 * k);
-        const cone_lanes own = lanes_read(x + at), slope = lanes_read(g + at);
-        packed_v4 shifted = slope.n;
-        if (!convex) {
-            shifted += mu * lanes_root(slope.t1 * slope.t1 + slope.t2 * slope.t2);
-        }
-        const packed_v4 square = lanes_natural_map(mu, omega, shifted, own, slope);
-        const packed_v4 most =
-            lanes_larger(lanes_absolute(own.t1), lanes_larger(lanes_absolute(own.t2), lanes_absolute(own.n)));
-        largest = lanes_larger(square * unit * unit, largest);
-        sum += square;
-        size = lanes_larger(most, size);
-        speed = lanes_larger(most * unit, speed);
+        add_four(*(const packed_v4 *)(dual->mu + 4 * k), *(const packed_v4 *)(dual->omega + 4 * k),
+                 *(const packed_v4 *)(dual->unit + 4 * k), convex, lanes_read(x + at), lanes_read(g + at), &lanes);
     }
     for (int32_t i = 4 * dual->fours; i < dual->H.n; i++) {
         add_row(dual, i, convex, x, g, &all);
     }
-    for (int32_t k = 0; k < 4; k++) {
-        all.largest = largest[k] <= all.largest ? all.largest : largest[k];
-        all.sum += sum[k];
-        all.size = size[k] > all.size ? size[k] : all.size;
-        all.speed = speed[k] > all.speed ? speed[k] : all.speed;
-    }
-    return (dual_residual){sqrt(all.largest) + DBL_EPSILON * all.speed, sqrt(all.sum) + DBL_EPSILON * all.size};
+    return residual_of(all, &lanes);
+}
+
+dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g) {
+    return dual->bodies != NULL ? residual_bodies(dual->bodies, convex, x, g) : residual_packed(dual, convex, x, g);
 }
 
 bool scaled_dual_done(const scaled_dual *dual, dual_residual residual, const stn_solve_control *control) {

@@ -5,16 +5,17 @@
 //
 // s is one number s_i = (rows/trace(W_ii + R_ii))^(1/2) a constraint, which leaves cones as they are, so that the
 // diagonal blocks of H have the mean 1 whatever the masses; between single bodies smaller where many constraints share
-// a body (body_product.h). x and the gradient g = H x + q are in sqrt(J). Vectors are
-// padded, packed.h.
+// a body (body_lanes.h). x and the gradient g = H x + q are in sqrt(J). Vectors are
+// padded as in packed.h, or lie as in body_lanes.h.
 #ifndef SOLVER_COMMON_SCALED_DUAL_H
 #define SOLVER_COMMON_SCALED_DUAL_H
 
-#include "common/packed.h"
+#include "common/body_lanes.h"
 
 typedef struct scaled_dual {
-    packed H;
-    double *s; // (size) s_i at all places of a constraint
+    const body_lanes *bodies; // H as products through the bodies; NULL: as in `H`
+    packed H;                 // with `bodies` n, size, q, speed and rounding alone
+    double *s;                // (size) s_i at all places of a constraint
     // constraints [4 k, 4 k + 4) as lanes of one vector
     int32_t fours;             // how many there are
     bool *cones;               // (fours) all four are friction cones
@@ -23,7 +24,7 @@ typedef struct scaled_dual {
 
 /// Everything lives in `arena`. STN_ERR_MEMORY is the only failure.
 stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err);
-/// The same with H as a product through the bodies, where body_product_fits.
+/// The same with H as products through the bodies, where body_lanes_fit. For what is below, and H.size, alone.
 stn_status scaled_dual_build_bodies(const stn_problem *problem, const stn_inverse *inverse, stn_arena *arena,
                                     scaled_dual *out, stn_error *err);
 /// The same from the traces of the diagonal blocks alone, which the constraints know: all that sets, scales, natural

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packed Delassus form of plugins/solver/common against the core's own products and residual.
-#include "common/body_product.h"
+#include "common/body_lanes.h"
 #include "common/cone.h"
 #include "common/packed.h"
 #include "common/scaled_dual.h"
@@ -168,6 +168,32 @@ static double body_scale(const stn_problem *p, const stn_inverse *inverse, const
     return sqrt(c->rows / (sqrt(count / sides) * trace + d));
 }
 
+/// Residuals in speeds, which no scale changes, and projections of impulses far outside: of `bodies` as of the blocks.
+static void check_maps(const scaled_dual *blocks, const scaled_dual *bodies, const double *x, const double *own_x,
+                       const double *y, const double *z, stn_arena *arena) {
+    for (int32_t convex = 0; convex < 2; convex++) {
+        const double speed = scaled_dual_residual(blocks, convex, x, y).speed;
+        assert_near(scaled_dual_residual(bodies, convex, own_x, z).speed, speed, 1e-11 * speed);
+    }
+    double *a = packed_vector(&blocks->H, arena), *b = STN_ARENA_ZEROED(arena, bodies->H.size, double);
+    for (int32_t i = 0; i < blocks->H.n; i++) {
+        for (int32_t r = 0; r < blocks->H.rows[i].rows; r++) {
+            a[blocks->H.rows[i].place + r] = -3.0 * x[blocks->H.rows[i].place + r];
+            b[body_place(i, r)] = -3.0 * own_x[body_place(i, r)];
+        }
+    }
+    scaled_dual_project(blocks, a);
+    scaled_dual_project(bodies, b);
+    for (int32_t i = 0; i < blocks->H.n; i++) {
+        const packed_row *row = &blocks->H.rows[i];
+        const double relative = blocks->s[row->place] * bodies->bodies->fours[i / 4].unit[i % 4];
+        for (int32_t r = 0; r < row->rows; r++) {
+            const double expected = a[row->place + r] * relative;
+            assert_near(b[body_place(i, r)], expected, 1e-12 * (1.0 + fabs(expected)));
+        }
+    }
+}
+
 static void products_through_bodies_are_those_of_the_blocks(void **state) {
     fixture *f = *state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -175,7 +201,7 @@ static void products_through_bodies_are_those_of_the_blocks(void **state) {
         sample *s = body_sample(&random);
         stn_problem *p = &s->problem;
         p->free_impulse = seed % 3 == 0 ? NULL : sample_random_doubles(s, &random, (size_t)p->nv);
-        assert_true(body_product_fits(p));
+        assert_true(body_lanes_fit(p));
         stn_delassus d;
         scaled_dual blocks, bodies;
         assert_ok(stn_inverse_factor(f->inverse, p, &f->err), f->err);
@@ -186,31 +212,45 @@ static void products_through_bodies_are_those_of_the_blocks(void **state) {
         assert_ok(stn_delassus_build(f->inverse, p, f->arena, &d, &f->err), f->err);
         assert_ok(scaled_dual_build(&d, f->arena, &blocks, &f->err), f->err);
         assert_ok(scaled_dual_build_bodies(p, f->inverse, f->arena, &bodies, &f->err), f->err);
-        assert_int_equal(bodies.H.size, blocks.H.size);
+        assert_int_equal(bodies.H.size, BODY_FOUR * ((p->constraint_count + 3) / 4));
         assert_near(bodies.H.speed, blocks.H.speed, 1e-12 * blocks.H.speed);
         assert_near(bodies.H.rounding, blocks.H.rounding, 1e-12 * blocks.H.rounding);
         double *x = packed_vector(&blocks.H, f->arena), *y = packed_vector(&blocks.H, f->arena);
-        double *z = packed_vector(&blocks.H, f->arena), *gamma = STN_ARENA(f->arena, p->row_count, double);
+        double *own_x = STN_ARENA_ZEROED(f->arena, bodies.H.size, double);
+        double *z = STN_ARENA(f->arena, bodies.H.size, double), *gamma = STN_ARENA(f->arena, p->row_count, double);
+        double *back = STN_ARENA(f->arena, p->row_count, double);
         random_impulses(p, &random, gamma);
         scaled_dual_enter(&blocks, gamma, x);
         scaled_dual_gradient(&blocks, x, y);
-        scaled_dual_enter(&bodies, gamma, x);
-        scaled_dual_gradient(&bodies, x, z);
+        scaled_dual_enter(&bodies, gamma, own_x);
+        scaled_dual_gradient(&bodies, own_x, z);
+        scaled_dual_leave(&bodies, own_x, back);
+        for (int32_t r = 0; r < p->row_count; r++) {
+            assert_near(back[r], gamma[r], 1e-14 * fabs(gamma[r]));
+        }
         for (int32_t i = 0; i < blocks.H.n; i++) {
-            const packed_row *row = &blocks.H.rows[i], *other = &bodies.H.rows[i];
-            const double own = bodies.s[row->place], relative = own / blocks.s[row->place];
-            const double expected = body_scale(p, f->inverse, row, i);
+            const packed_row *row = &blocks.H.rows[i];
+            const body_four *four = &bodies.bodies->fours[i / 4];
+            const int32_t lane = i % 4;
+            const double own = 1.0 / four->unit[lane], relative = own / blocks.s[row->place];
+            const double expected = body_scale(p, f->inverse, row, i), omega = row->omega * relative * relative;
             assert_near(own, expected, 1e-12 * expected);
-            assert_near(other->omega, row->omega * relative * relative, 1e-12 * other->omega);
-            for (int32_t r = row->place; r < row->place + row->width; r++) {
-                assert_near(z[r], relative * y[r], 1e-12 * (1.0 + fabs(relative * y[r])));
-                const double ours[] = {relative * bodies.H.lo[r], relative * bodies.H.hi[r]};
-                const double theirs[] = {blocks.H.lo[r], blocks.H.hi[r]};
+            assert_near(four->omega[lane], omega, 1e-12 * omega);
+            assert_true(four->cone[lane] == row->cone && four->rows[lane] == row->rows);
+            for (int32_t r = 0; r < row->rows; r++) {
+                const int32_t at = body_place(i, r), there = row->place + r;
+                assert_near(z[at], relative * y[there], 1e-12 * (1.0 + fabs(relative * y[there])));
+                if (row->cone) {
+                    continue;
+                }
+                const double ours[] = {relative * bodies.bodies->lo[at], relative * bodies.bodies->hi[at]};
+                const double theirs[] = {blocks.H.lo[there], blocks.H.hi[there]};
                 for (int32_t k = 0; k < 2; k++) { // infinite or near
                     assert_true(ours[k] == theirs[k] || fabs(ours[k] - theirs[k]) <= 1e-12 * fabs(theirs[k]));
                 }
             }
         }
+        check_maps(&blocks, &bodies, x, own_x, y, z, f->arena);
         stn_arena_reset(f->arena);
         sample_clear(s);
     }
@@ -232,7 +272,7 @@ static void what_is_no_body_is_refused(void **state) {
         }
         s->constraints[0].J[0].node_count = k == 6 ? 2 : s->constraints[0].J[0].node_count;
         s->problem.form = k == 5 ? STN_FORM_LOCAL : STN_FORM_GLOBAL;
-        assert_true(body_product_fits(&s->problem) == (k == 0));
+        assert_true(body_lanes_fit(&s->problem) == (k == 0));
         sample_clear(s);
     }
 }
