@@ -95,12 +95,13 @@ static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, dou
         if (!finish_row(f, k - 1, next, singular * a[(size_t)(k - 1) * (s_a + 1)])) {
             return k - 1;
         }
+        const bits *row_bits = (const bits *)row, *next_bits = (const bits *)next;
         double *other = v;
         for (int32_t i = 0; i < k - 1; i++, other += s) {
-            const double t0 = row[i] * f->inverse[k], t1 = next[i] * f->inverse[k - 1];
-            if (t0 == 0.0 && t1 == 0.0) {
+            if ((row_bits[i] | next_bits[i]) << 1 == 0) { // zeros of any sign: a branch beside this one
                 continue;
             }
+            const double t0 = row[i] * f->inverse[k], t1 = next[i] * f->inverse[k - 1];
             for (int32_t c = 0; c <= i; c += 4) {
                 *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t0 - at4(next + c) * t1;
             }
@@ -369,8 +370,10 @@ ALWAYS void load_four(int32_t n, const double *const J[4], part4 *lanes) {
         int32_t k = 0;
         for (; k + 4 <= n; k += 4) {
             const part4 x = at4(a + k), y = at4(b + k), z = at4(c + k), w = at4(d + k);
-            const part4 xy0 = __builtin_shufflevector(x, y, 0, 4, 2, 6), xy1 = __builtin_shufflevector(x, y, 1, 5, 3, 7);
-            const part4 zw0 = __builtin_shufflevector(z, w, 0, 4, 2, 6), zw1 = __builtin_shufflevector(z, w, 1, 5, 3, 7);
+            const part4 xy0 = __builtin_shufflevector(x, y, 0, 4, 2, 6),
+                        xy1 = __builtin_shufflevector(x, y, 1, 5, 3, 7);
+            const part4 zw0 = __builtin_shufflevector(z, w, 0, 4, 2, 6),
+                        zw1 = __builtin_shufflevector(z, w, 1, 5, 3, 7);
             lanes[3 * k + r] = __builtin_shufflevector(xy0, zw0, 0, 1, 4, 5);
             lanes[3 * k + 3 + r] = __builtin_shufflevector(xy1, zw1, 0, 1, 4, 5);
             lanes[3 * k + 6 + r] = __builtin_shufflevector(xy0, zw0, 2, 3, 6, 7);

@@ -107,7 +107,7 @@ static double momentum_size(turning *w) {
 static stn_status solve(turning *w, double *relative) {
     const stn_integrator_view *view = w->view;
     double size = find_size(w), residual = INFINITY, share = 1.0;
-    bool moving = false; // the momentum is in `size`: it is looked at only where the rest is too small
+    bool moving = false;                 // the momentum is in `size`: it is looked at only where the rest is too small
     for (int32_t i = 0; i < w->n; i++) { // the residual without a change
         w->dv[i] = 0.0;
         w->m[i] = view->dt * w->bias[i] - w->known[i];
