@@ -96,12 +96,13 @@ static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, dou
             return k - 1;
         }
         const bits *row_bits = (const bits *)row, *next_bits = (const bits *)next;
+        const double inverse = f->inverse[k], before = f->inverse[k - 1];
         double *other = v;
         for (int32_t i = 0; i < k - 1; i++, other += s) {
             if ((row_bits[i] | next_bits[i]) << 1 == 0) { // zeros of any sign: a branch beside this one
                 continue;
             }
-            const double t0 = row[i] * f->inverse[k], t1 = next[i] * f->inverse[k - 1];
+            const double t0 = row[i] * inverse, t1 = next[i] * before;
             for (int32_t c = 0; c <= i; c += 4) {
                 *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t0 - at4(next + c) * t1;
             }
@@ -393,20 +394,25 @@ static void four_squares(const ltl_parts *f, const double *const J[4], double *X
     int32_t k = n - 1;
     for (; k > 0; k -= 2) { // two rows at a time
         const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
+        // numbers that stores of lanes might overlap are read first
+        const double inverse = f->inverse[k], before = f->inverse[k - 1], root = f->root[k],
+                     root_before = f->root[k - 1];
+        const double coupling = row[k - 1];
         part4 t[3], u[3], *own = lanes + 3 * (size_t)k;
         UNROLL
         for (int32_t r = 0; r < 3; r++) {
-            t[r] = own[r] * f->inverse[k];
-            const part4 left = own[r - 3] - t[r] * row[k - 1];
-            u[r] = left * f->inverse[k - 1];
-            own[r] *= f->root[k];
-            own[r - 3] = left * f->root[k - 1];
+            t[r] = own[r] * inverse;
+            const part4 left = own[r - 3] - t[r] * coupling;
+            u[r] = left * before;
+            own[r] *= root;
+            own[r - 3] = left * root_before;
         }
-        for (int32_t i = 0; i < k - 1; i++) {
+        part4 *x = lanes;
+        for (int32_t i = 0; i < k - 1; i++, x += 3) {
+            const double a = row[i], b = next[i];
             UNROLL
             for (int32_t r = 0; r < 3; r++) {
-                part4 *x = lanes + 3 * (size_t)i + r;
-                *x = *x - t[r] * row[i] - u[r] * next[i];
+                x[r] = x[r] - t[r] * a - u[r] * b;
             }
         }
     }

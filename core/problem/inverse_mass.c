@@ -141,21 +141,24 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
         if (!m->all && isfinite(constraint->w)) {
             continue;
         }
+        if (set_free_masses(m, constraint)) {
+            continue;
+        }
         if (may_wait(m, constraint)) {
             const int32_t tree = constraint->J[0].tree;
             if (m->waiting == 4 || (m->waiting > 0 && problem->constraints[m->waits[0]].J[0].tree != tree)) {
                 set_waiting(m);
             }
             m->waits[m->waiting++] = c;
-        } else if (!set_free_masses(m, constraint)) {
-            double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
-            for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
-                if (!add_block(m, c, side, W)) {
-                    return out_of_memory(err);
-                }
-            }
-            set_masses(constraint, W);
+            continue;
         }
+        double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+        for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
+            if (!add_block(m, c, side, W)) {
+                return out_of_memory(err);
+            }
+        }
+        set_masses(constraint, W);
     }
     set_waiting(m);
     for (int32_t c = 0; c < problem->constraint_count; c++) {
