@@ -14,7 +14,7 @@ enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 16, LARGE_CHUNK = 1 << 20 };
 
 typedef struct chunk {
     struct chunk *next;  // older
-    size_t size, used;   // bytes behind the header
+    size_t size;         // bytes behind the header
     unsigned char *base; // aligned start
     bool separate;       // base is memory of its own, of one block
     bool pages;          // it is pages
@@ -23,7 +23,16 @@ typedef struct chunk {
 struct stn_arena {
     stn_context *context;
     chunk *newest;
+    unsigned char *next; // free memory of the newest chunk,
+    size_t left;         // so many bytes
 };
+
+/// Takes from the newest chunk, which may be NULL, all of which is free.
+static void start_chunk(stn_arena *arena) {
+    const chunk *c = arena->newest;
+    arena->next = c != NULL ? c->base : NULL;
+    arena->left = c != NULL ? c->size : 0;
+}
 
 static chunk *chunk_create(stn_context *context, size_t size) {
     if (size > SIZE_MAX - sizeof(chunk) - ALIGNMENT) {
@@ -41,7 +50,6 @@ static chunk *chunk_create(stn_context *context, size_t size) {
     }
     if (c != NULL) {
         c->next = NULL;
-        c->used = 0;
         c->separate = false;
         c->pages = pages;
         uintptr_t start = (uintptr_t)(c + 1);
@@ -70,6 +78,7 @@ static size_t release_chunks(stn_arena *arena) {
         release_chunk(arena->context, arena->newest);
         arena->newest = next;
     }
+    start_chunk(arena);
     return total;
 }
 
@@ -99,9 +108,8 @@ void stn_arena_reset(stn_arena *arena) {
     if (arena->newest->next != NULL) {
         size_t total = release_chunks(arena);
         arena->newest = chunk_create(arena->context, total + total / 2); // NULL: the next request tries again
-        return;
     }
-    arena->newest->used = 0;
+    start_chunk(arena);
 }
 
 size_t arena_bytes(const stn_arena *arena) {
@@ -125,35 +133,38 @@ static chunk *chunk_of_block(stn_context *context, size_t bytes, size_t exact) {
     return c;
 }
 
-/// A new newest chunk with room for `bytes`, of which `exact` are asked for. Out of line: who finds room saves no
-/// registers.
-__attribute__((noinline)) static chunk *add_chunk(stn_arena *arena, size_t bytes, size_t exact) {
-    size_t wanted = arena->newest == NULL ? FIRST_CHUNK : 2 * arena->newest->size;
+/// Memory from a new newest chunk for what does not fit. Out of line: who finds room saves no registers.
+__attribute__((noinline)) static void *allocate_beyond(stn_arena *arena, size_t count, size_t size) {
+    size_t exact;
+    if (__builtin_mul_overflow(count, size, &exact) || exact > SIZE_MAX - ALIGNMENT) { // a division would cost more
+        return NULL;
+    }
+    const size_t bytes = (exact + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    const size_t wanted = arena->newest == NULL ? FIRST_CHUNK : 2 * arena->newest->size;
     chunk *c = arena->context->options.separate_arena_blocks
                    ? chunk_of_block(arena->context, bytes, exact)
                    : chunk_create(arena->context, wanted > bytes ? wanted : bytes);
-    if (c != NULL) {
-        c->next = arena->newest;
-        arena->newest = c;
+    if (c == NULL) {
+        return NULL;
     }
-    return c;
+    c->next = arena->newest;
+    arena->newest = c;
+    start_chunk(arena);
+    arena->next += bytes;
+    arena->left -= bytes;
+    return c->base;
 }
 
 void *stn_arena_allocate(stn_arena *arena, size_t count, size_t size) {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) { // a division would cost more
-        return NULL;
+    size_t exact;
+    const bool over = __builtin_mul_overflow(count, size, &exact);
+    const size_t bytes = (exact + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); // less than `exact` where it overflows
+    if (over || bytes < exact || bytes > arena->left || arena->next == NULL) {
+        return allocate_beyond(arena, count, size);
     }
-    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    chunk *c = arena->newest;
-    if (c == NULL || c->size - c->used < bytes) {
-        c = add_chunk(arena, bytes, count * size);
-        if (c == NULL) {
-            return NULL;
-        }
-    }
-    void *memory = c->base + c->used;
-    c->used += bytes;
+    void *memory = arena->next;
+    arena->next += bytes;
+    arena->left -= bytes;
     return memory;
 }
 

@@ -88,6 +88,9 @@ typedef struct ltl_kernels {
     int32_t (*half)(const ltl_parts *f, const double *J, double *X, int32_t *dofs);
     /// W (3 x 3, row-major) += X^T Y over these dofs.
     void (*pair_add)(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *W);
+    /// W (3 x 3 x 4) = J A^-1 J^T of four J (3 x n) side by side: what half and pair_add make of each of them. Up to
+    /// STN_LTL_WHOLE rows; X (12 n) is scratch.
+    void (*four_squares)(const ltl_parts *f, const double *const J[4], double *X, double *W);
 } ltl_kernels;
 
 /// A = sum of S^T I S over dofs on their way to the root + diag(extra), stn_articulated; WIDE numbers a spatial vector.

@@ -56,6 +56,11 @@ int32_t ltl_half(const stn_ltl *f, const double *J, double *X, int32_t *dofs) {
     return ltl_kernels_choose()->half(&p, J, X, dofs);
 }
 
+void ltl_four_squares(const stn_ltl *f, const double *const J[4], double *X, double *W) {
+    ltl_parts p = parts_of(f);
+    ltl_kernels_choose()->four_squares(&p, J, X, W);
+}
+
 void stn_ltl_forward(const stn_ltl *f, int32_t columns, double *x, int32_t stride_x) {
     ltl_parts p = parts_of(f);
     ltl_kernels_choose()->forward(&p, columns, x, stride_x);

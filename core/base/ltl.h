@@ -5,8 +5,9 @@
 #include <stiction/factor.h>
 #include <stiction/matrix.h>
 
-/// The kernel of that name.
+/// The kernels of these names.
 int32_t ltl_half(const stn_ltl *factor, const double *J, double *X, int32_t *dofs);
+void ltl_four_squares(const stn_ltl *factor, const double *const J[4], double *X, double *W);
 
 /// The kernel of that name; and of any three rows J (3 x n), whose dofs are all.
 int32_t articulated_half(const stn_articulated *factor, const double *E, int32_t tip, double *X, int32_t *dofs);

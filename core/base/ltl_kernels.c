@@ -112,13 +112,14 @@ static int32_t factor_whole(const ltl_parts *f, const double *a, size_t s_a, dou
         if (!pivot_is_good(next[k - 1], singular * *(diagonal - s_a - 1))) {
             return k - 1;
         }
+        const bits *row_bits = (const bits *)row, *next_bits = (const bits *)next;
         double *other = next;
         for (int32_t i = k - 2; i >= 0; i--) { // first the row that the next step waits for
-            const double t0 = row[i] * inverse0, t1 = next[i] * inverse1;
             other -= s;
-            if (t0 == 0.0 && t1 == 0.0) {
+            if ((row_bits[i] | next_bits[i]) << 1 == 0) { // zeros of any sign: a branch beside this one
                 continue;
             }
+            const double t0 = row[i] * inverse0, t1 = next[i] * inverse1;
             for (int32_t c = 0; c <= i; c += 4) {
                 *(part4 *)(other + c) = at4(other + c) - at4(row + c) * t0 - at4(next + c) * t1;
             }
@@ -387,6 +388,77 @@ static int32_t half(const ltl_parts *f, const double *J, double *X, int32_t *dof
     return count;
 }
 
+/// lanes (3 n): row r of the four J at 3 k + r, dof k; J[c] (3 x n).
+ALWAYS void load_four(int32_t n, const double *const J[4], part4 *lanes) {
+    for (int32_t r = 0; r < 3; r++) {
+        const double *a = J[0] + r * n, *b = J[1] + r * n, *c = J[2] + r * n, *d = J[3] + r * n;
+        int32_t k = 0;
+        for (; k + 4 <= n; k += 4) {
+            const part4 x = at4(a + k), y = at4(b + k), z = at4(c + k), w = at4(d + k);
+            const part4 xy0 = __builtin_shufflevector(x, y, 0, 4, 2, 6),
+                        xy1 = __builtin_shufflevector(x, y, 1, 5, 3, 7);
+            const part4 zw0 = __builtin_shufflevector(z, w, 0, 4, 2, 6),
+                        zw1 = __builtin_shufflevector(z, w, 1, 5, 3, 7);
+            lanes[3 * k + r] = __builtin_shufflevector(xy0, zw0, 0, 1, 4, 5);
+            lanes[3 * k + 3 + r] = __builtin_shufflevector(xy1, zw1, 0, 1, 4, 5);
+            lanes[3 * k + 6 + r] = __builtin_shufflevector(xy0, zw0, 2, 3, 6, 7);
+            lanes[3 * k + 9 + r] = __builtin_shufflevector(xy1, zw1, 2, 3, 6, 7);
+        }
+        for (; k < n; k++) {
+            lanes[3 * k + r] = (part4){a[k], b[k], c[k], d[k]};
+        }
+    }
+}
+
+/// half_whole and pair_add of the half with itself, of four side by side and bit by bit the same.
+static void four_squares(const ltl_parts *f, const double *const J[4], double *X, double *squares) {
+    const int32_t n = f->n;
+    part4 *lanes = (part4 *)X;
+    load_four(n, J, lanes);
+    int32_t k = n - 1;
+    for (; k > 0; k -= 2) { // two rows at a time
+        const double *row = f->v + (size_t)k * (size_t)f->stride, *next = row - f->stride;
+        // numbers that stores of lanes might overlap are read first
+        const double inverse = f->inverse[k], before = f->inverse[k - 1], root = f->root[k],
+                     root_before = f->root[k - 1];
+        const double coupling = row[k - 1];
+        part4 t[3], u[3], *own = lanes + 3 * (size_t)k;
+        UNROLL
+        for (int32_t r = 0; r < 3; r++) {
+            t[r] = own[r] * inverse;
+            const part4 left = own[r - 3] - t[r] * coupling;
+            u[r] = left * before;
+            own[r] *= root;
+            own[r - 3] = left * root_before;
+        }
+        part4 *x = lanes;
+        for (int32_t i = 0; i < k - 1; i++, x += 3) {
+            const double a = row[i], b = next[i];
+            UNROLL
+            for (int32_t r = 0; r < 3; r++) {
+                x[r] = x[r] - t[r] * a - u[r] * b;
+            }
+        }
+    }
+    UNROLL
+    for (int32_t r = 0; r < 3 && k == 0; r++) {
+        lanes[r] *= f->root[0];
+    }
+    part4 w11 = {0.0}, w12 = {0.0}, w22 = {0.0}, w13 = {0.0}, w23 = {0.0}, w33 = {0.0};
+    for (const part4 *x = lanes + 3 * (size_t)n - 3; x >= lanes; x -= 3) {
+        w11 += x[0] * x[0];
+        w12 += x[1] * x[0];
+        w22 += x[1] * x[1];
+        w13 += x[2] * x[0];
+        w23 += x[2] * x[1];
+        w33 += x[2] * x[2];
+    }
+    const part4 w[9] = {w11, w12, w13, w12, w22, w23, w13, w23, w33};
+    for (int32_t e = 0; e < 9; e++) {
+        *(part4 *)(squares + 4 * (size_t)e) = w[e];
+    }
+}
+
 static void pair_add(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *w) {
     part4 sum0 = {0.0}, sum1 = {0.0}, sum2 = {0.0}; // an array would live in memory
     for (int32_t i = 0; i < count; i++) {
@@ -404,4 +476,4 @@ static void pair_add(int32_t count, const int32_t *dofs, const double *X, const 
     }
 }
 
-const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward, half, pair_add};
+const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward, half, pair_add, four_squares};

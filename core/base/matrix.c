@@ -37,6 +37,13 @@ static void dense6_mul_add(const double *restrict a, double s, const double *res
     }
 }
 
+static void diagonal_mul_add(int32_t n, const double *restrict a, double s, const double *restrict x,
+                             double *restrict y) {
+    for (int32_t i = 0; i < n; i++) {
+        y[i] += s * a[i] * x[i];
+    }
+}
+
 /// m: a->node_size, known to the compiler where it is written as a number.
 static inline void nodal_mul_add(const stn_matrix *a, int32_t m, double s, const double *restrict x,
                                  double *restrict y) {
@@ -64,9 +71,7 @@ void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *
     case STN_MATRIX_ZERO:
         break;
     case STN_MATRIX_DIAGONAL:
-        for (int32_t i = 0; i < a->n; i++) {
-            y[i] += s * a->values[i] * x[i];
-        }
+        diagonal_mul_add(a->n, a->values, s, x, y);
         break;
     case STN_MATRIX_DENSE:
         if (a->n == 6) {
@@ -183,11 +188,17 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
         return STN_OK;
     }
     const int32_t m = a->node_size;
+    if (b->form == STN_MATRIX_DIAGONAL && a->form != STN_MATRIX_NODAL) {
+        const double *restrict from = b->values;
+        double *restrict to = a->values;
+        const size_t n = (size_t)a->n, next = a->form == STN_MATRIX_DENSE ? n + 1 : 1;
+        for (size_t i = 0; i < n; i++) {
+            to[i * next] += s * from[i];
+        }
+        return STN_OK;
+    }
     for (int32_t i = 0; b->form == STN_MATRIX_DIAGONAL && i < a->n; i++) {
-        double *to = a->form == STN_MATRIX_DIAGONAL ? &a->values[i]
-                     : a->form == STN_MATRIX_DENSE  ? &a->values[(size_t)i * (size_t)(a->n + 1)]
-                                                    : &nodal_block(a, i / m, i / m)[(m + 1) * (i % m)];
-        *to += s * b->values[i];
+        nodal_block(a, i / m, i / m)[(m + 1) * (i % m)] += s * b->values[i];
     }
     for (int32_t i = 0; b->form == STN_MATRIX_NODAL && i < b->node_count; i++) {
         for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {

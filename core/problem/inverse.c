@@ -604,6 +604,16 @@ void inverse_branched_half(const stn_inverse *inverse, int32_t tree, const stn_j
     }
 }
 
+bool inverse_has_squares(const stn_inverse *inverse, int32_t tree) {
+    const tree_factor *f = &inverse->trees[tree];
+    return f->form == STN_MATRIX_DENSE && f->branched && f->n <= STN_LTL_WHOLE;
+}
+
+void inverse_four_squares(const stn_inverse *inverse, int32_t tree, const double *const J[4], double *scratch,
+                          double *W) {
+    ltl_four_squares(&inverse->trees[tree].ltl, J, scratch, W);
+}
+
 void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t constraint_count) {
     inverse->halves = halves;
     inverse->half_count = constraint_count;

@@ -77,6 +77,10 @@ void inverse_branched_half(const stn_inverse *inverse, int32_t tree, const stn_j
 static inline const int32_t *inverse_half_dofs(int32_t n, const double *X) {
     return (const int32_t *)(const void *)(X + 4 * (size_t)n);
 }
+/// Does such a tree offer the squares X^T X (3 x 3 x 4) of four contacts side by side? J (3 x n) each; scratch (12 n).
+bool inverse_has_squares(const stn_inverse *inverse, int32_t tree);
+void inverse_four_squares(const stn_inverse *inverse, int32_t tree, const double *const J[4], double *scratch,
+                          double *W);
 /// stn_inverse_masses of the constraints whose w is NaN, in a global problem.
 stn_status inverse_masses_missing(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err);
 /// stn_inverse_masses that leaves the halves of contacts on branched trees with `inverse`, for the Delassus operator of

@@ -15,6 +15,8 @@ typedef struct mass_job {
     double *scratch;
     kept_half *kept; // (2 constraint_count), zeroed: receives the halves of contacts on branched trees; NULL: none
     bool all;        // also of constraints that have a w
+    int32_t waiting; // contacts that are made together
+    int32_t waits[4];
 } mass_job;
 
 // W (rows x rows) += J P^-1 J^T of one block of constraint c. False: out of memory.
@@ -91,6 +93,34 @@ static bool set_free_masses(const mass_job *m, stn_constraint *constraint) {
     return true;
 }
 
+/// Is it a contact of one small branched tree with what has no dofs? Four of the same tree are made together.
+static bool may_wait(const mass_job *m, const stn_constraint *constraint) {
+    return m->kept == NULL && constraint->more_count == 0 && constraint->J[0].tree >= 0 && constraint->J[1].tree < 0 &&
+           inverse_fits_lanes(constraint, &constraint->J[0]) && constraint->J[0].values != NULL &&
+           inverse_has_squares(m->scale, constraint->J[0].tree);
+}
+
+static void set_waiting(mass_job *m) {
+    const int32_t count = m->waiting;
+    const double *J[4];
+    double squares[9 * 4];
+    m->waiting = 0;
+    if (count == 0) {
+        return;
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        J[i] = m->problem->constraints[m->waits[i < count ? i : 0]].J[0].values;
+    }
+    inverse_four_squares(m->scale, m->problem->constraints[m->waits[0]].J[0].tree, J, m->scratch, squares);
+    for (int32_t i = 0; i < count; i++) {
+        double W[9];
+        for (int32_t e = 0; e < 9; e++) {
+            W[e] = squares[4 * e + i];
+        }
+        set_masses(&m->problem->constraints[m->waits[i]], W);
+    }
+}
+
 static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
 }
@@ -102,7 +132,7 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
     }
-    m->scratch = STN_ARENA(m->arena, STN_MAX_ROWS * (size_t)largest + BODY_HALF, double); // BRANCHED_HALF fits
+    m->scratch = STN_ARENA(m->arena, 12 * (size_t)largest + BODY_HALF, double); // BRANCHED_HALF and STN_MAX_ROWS fit
     if (m->scratch == NULL) {
         return out_of_memory(err);
     }
@@ -111,15 +141,28 @@ static stn_status global_masses(mass_job *m, stn_error *err) {
         if (!m->all && isfinite(constraint->w)) {
             continue;
         }
-        if (!set_free_masses(m, constraint)) {
-            double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
-            for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
-                if (!add_block(m, c, side, W)) {
-                    return out_of_memory(err);
-                }
-            }
-            set_masses(constraint, W);
+        if (set_free_masses(m, constraint)) {
+            continue;
         }
+        if (may_wait(m, constraint)) {
+            const int32_t tree = constraint->J[0].tree;
+            if (m->waiting == 4 || (m->waiting > 0 && problem->constraints[m->waits[0]].J[0].tree != tree)) {
+                set_waiting(m);
+            }
+            m->waits[m->waiting++] = c;
+            continue;
+        }
+        double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+        for (int32_t side = 0; side < stn_constraint_block_count(constraint); side++) {
+            if (!add_block(m, c, side, W)) {
+                return out_of_memory(err);
+            }
+        }
+        set_masses(constraint, W);
+    }
+    set_waiting(m);
+    for (int32_t c = 0; c < problem->constraint_count; c++) {
+        const stn_constraint *constraint = &problem->constraints[c];
         if (!isfinite(constraint->w)) {
             return stn_fail(err, STN_ERR_NUMERIC,
                             "constraint %d: its inverse mass is %g; look for masses near 0, a NaN or what is beyond "

@@ -20,7 +20,7 @@
 #include "common/broyden.h"
 
 enum { MAX_ITERATIONS = 20 };
-static const double TOLERANCE = 1e-10; // of the largest momentum or impulse; the last step makes it smaller
+static const double TOLERANCE = 1e-10; // of the largest momentum or impulse
 
 typedef struct turning {
     const stn_integrator_view *view;
@@ -72,36 +72,48 @@ static const double *take_step(turning *w, int32_t iteration) {
     return w->formed->solve(w->formed->core, w->tree, step) ? broyden_update(&w->newton, iteration) : NULL;
 }
 
-/// m = A dv - known + dt bias.
-static void find_residual(turning *w) {
+/// m = A dv - known + dt bias. After the first step A dv is what that step came from: -m as it was.
+static void find_residual(turning *w, bool first) {
     const double dt = w->view->dt, *bias = w->bias, *known = w->known;
     double *restrict m = w->m;
     for (int32_t i = 0; i < w->n; i++) {
-        m[i] = dt * bias[i] - known[i];
+        m[i] = dt * bias[i] - known[i] - (first ? m[i] : 0.0);
     }
-    stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->dv, w->m);
+    if (!first) {
+        stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->dv, w->m);
+    }
+}
+
+/// The largest of the impulses that must balance: those of the forces, and gravity's on the whole, held or not.
+static double find_size(const turning *w) {
+    const stn_integrator_view *view = w->view;
+    const stn_tree *tree = &view->model->trees[w->tree];
+    double mass = 0.0;
+    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
+        mass += view->model->bodies[b].mass.mass;
+    }
+    return fmax(broyden_norm(&w->newton, w->known), view->dt * stn_vec3_norm(view->gravity) * sqrt(mass));
+}
+
+/// The size of the momentum; v_star is overwritten.
+static double momentum_size(turning *w) {
+    memset(w->v_star, 0, (size_t)w->n * sizeof(double));
+    stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, w->view->v + w->start, w->v_star);
+    return broyden_norm(&w->newton, w->v_star);
 }
 
 /// The bias. STN_NOT_CONVERGED: it does not end, as in turns of radians in a step; `relative` is then what is left.
 /// STN_ERR_NUMERIC: A has no inverse.
 static stn_status solve(turning *w, double *relative) {
     const stn_integrator_view *view = w->view;
-    const stn_tree *tree = &view->model->trees[w->tree];
-    double mass = 0.0, residual = INFINITY;
-    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
-        mass += view->model->bodies[b].mass.mass;
-    }
-    // the largest of what must balance: the momentum, and gravity's impulse on the whole, held or not
-    memset(w->m, 0, (size_t)w->n * sizeof(double));
-    stn_matrix_mul_add(&w->formed->A[w->tree], 1.0, view->v + w->start, w->m);
-    double size = fmax(broyden_norm(&w->newton, w->m), broyden_norm(&w->newton, w->known));
-    size = fmax(size, view->dt * stn_vec3_norm(view->gravity) * sqrt(mass));
-    double small = TOLERANCE * size;
+    double size = find_size(w), residual = INFINITY, share = 1.0;
+    bool moving = false;                 // the momentum is in `size`: it is looked at only where the rest is too small
     for (int32_t i = 0; i < w->n; i++) { // the residual without a change
         w->dv[i] = 0.0;
         w->m[i] = view->dt * w->bias[i] - w->known[i];
     }
-    for (int32_t iteration = 0; iteration < MAX_ITERATIONS && residual > small; iteration++) {
+    const double start = broyden_norm(&w->newton, w->m);
+    for (int32_t iteration = 0; iteration < MAX_ITERATIONS && share * residual > TOLERANCE * size; iteration++) {
         const double *step = take_step(w, iteration);
         if (step == NULL) {
             return STN_ERR_NUMERIC;
@@ -113,11 +125,18 @@ static stn_status solve(turning *w, double *relative) {
             v_star[i] = v0[i] + dv[i];
         }
         stn_inverse_dynamics_polar(view->kinematics, w->tree, view->gravity, w->v_star, NULL, w->scratch, w->bias);
-        find_residual(w);
+        find_residual(w, iteration == 0);
         residual = broyden_norm(&w->newton, w->m);
+        // The impulse that is returned is that of the bias at v*, divided by A once more, which leaves a share of the
+        // residual of v*: about as much as the first step left, and a hundred times that is allowed for.
+        share = iteration == 0 && 100.0 * residual < start ? 100.0 * residual / start : share;
+        if (share * residual > TOLERANCE * size && !moving) {
+            size = fmax(size, momentum_size(w));
+            moving = true;
+        }
     }
     *relative = residual / size;
-    return residual <= small ? STN_OK : STN_NOT_CONVERGED;
+    return share * residual <= TOLERANCE * size ? STN_OK : STN_NOT_CONVERGED;
 }
 
 static void set_impulse(const turning *w, double *restrict impulse) {

@@ -130,6 +130,13 @@ static stn_status check_contact(const stn_problem *problem, int32_t index, stn_e
     return STN_OK;
 }
 
+/// Does a circular cone, the usual case, pass check_contact? 0 x is 0 for all that is finite.
+static inline bool is_sound(const stn_constraint *c, const double *R, const double *v_hat) {
+    const double none = 0.0 * ((v_hat[0] + v_hat[1]) + (v_hat[2] + R[0]) + (R[2] + c->mu1));
+    return c->set == STN_SET_CONE && c->rows == 3 && R[0] > 0.0 && R[1] == R[0] && R[2] > 0.0 && c->mu1 >= 0.0 &&
+           none == 0.0;
+}
+
 static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
                           stn_error *err) {
     (void)self;
@@ -137,12 +144,14 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
     double *lane = batch->coefficients;
     const size_t stride = (size_t)batch->stride;
     for (int32_t i = 0; i < batch->count; i++, lane++) {
-        stn_status status = check_contact(problem, batch->constraint[i], err);
-        if (status != STN_OK) {
-            return status;
-        }
         const stn_constraint *c = &problem->constraints[batch->constraint[i]];
         const double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
+        if (!is_sound(c, R, v_hat)) {
+            stn_status status = check_contact(problem, batch->constraint[i], err);
+            if (status != STN_OK) {
+                return status;
+            }
+        }
         double s[2], mu = scales(c, s), R_t = s[0] > 0.0 ? R[0] * s[0] * s[0] : R[1]; // the larger s is 1
         double mu_hat = mu * R_t / R[2], f = 1.0 / (1.0 + mu * mu_hat);
         lane[S_1 * stride] = s[0];

@@ -54,27 +54,48 @@ STN_KERNEL_INLINE void panel_times_G(const cluster_G *g, int32_t ld, const doubl
     }
 }
 
+typedef int64_t number_bits __attribute__((may_alias));
+
 /// C (n_P x ld_T) = P^T T over the active rows.
 typedef struct product {
     int32_t count;
-    const int32_t *active; // rows of P; T has no others
+    const augmented_row *active; // T has no other rows
+    augmented_row *room;         // (count)
     const double *P, *T;
     int32_t n_P, ld_P, ld_T;
     bool lower; // P and T are of one block, and C is wanted up to the diagonal
     double *C;
 } product;
 
+/// The active rows that have something in columns [i, i + 6) of P: a branch of a tree is reached by few contacts.
+/// Returns their number.
+STN_KERNEL_INLINE int32_t find_reaching(const product *m, int32_t i, const augmented_row **rows) {
+    int32_t count = 0;
+    *rows = m->active;
+    if (m->n_P <= 6) {
+        return m->count;
+    }
+    for (int32_t k = 0; k < m->count; k++) {
+        const number_bits *bits = (const number_bits *)(m->P + i + (int64_t)m->active[k].panel * m->ld_P);
+        m->room[count] = m->active[k];
+        count += ((bits[0] | bits[1] | bits[2] | bits[3] | bits[4] | bits[5]) & INT64_MAX) != 0;
+    }
+    *rows = m->room;
+    return count;
+}
+
 /// Tile of C from (i, j): 6 rows, `wide` columns; the sums stay in registers. The last tile of a block reads beyond its
 /// n columns of P, into the next row, and does not store what comes of it.
-STN_KERNEL_INLINE void tile(const product *m, int32_t i, int32_t j, int32_t wide) {
+STN_KERNEL_INLINE void tile(const product *m, int32_t count, const augmented_row *rows, int32_t i, int32_t j,
+                            int32_t wide) {
     v4 sum[6][2];
-    const double *T = m->T + j;
     UNROLL
     for (int32_t r = 0; r < 6; r++) {
         sum[r][0] = sum[r][1] = (v4){0.0};
     }
-    for (int32_t k = 0; k < m->count; k++, T += m->ld_T) {
-        const double *p = m->P + i + (int64_t)m->active[k] * m->ld_P;
+    for (int32_t k = 0; k < count; k++) {
+        const double *p = m->P + i + (int64_t)rows[k].panel * m->ld_P;
+        const double *T = m->T + j + (int64_t)rows[k].product * m->ld_T;
         v4 t0 = v4_load(T), t1 = wide == 8 ? v4_load(T + 4) : t0;
         UNROLL
         for (int32_t r = 0; r < 6; r++) {
@@ -98,12 +119,13 @@ STN_KERNEL_INLINE void tile(const product *m, int32_t i, int32_t j, int32_t wide
 
 STN_KERNEL_INLINE void multiply(product m) {
     for (int32_t i = 0; i < m.n_P; i += 6) {
-        int32_t end = m.lower && i + 6 < m.ld_T ? i + 6 : m.ld_T;
+        const augmented_row *rows;
+        const int32_t end = m.lower && i + 6 < m.ld_T ? i + 6 : m.ld_T, count = find_reaching(&m, i, &rows);
         for (int32_t j = 0; j < end; j += 8) {
             if (m.ld_T - j >= 8) {
-                tile(&m, i, j, 8);
+                tile(&m, count, rows, i, j, 8);
             } else {
-                tile(&m, i, j, 4);
+                tile(&m, count, rows, i, j, 4);
             }
         }
     }
@@ -112,7 +134,7 @@ STN_KERNEL_INLINE void multiply(product m) {
 STN_KERNEL static void form_products(const augmented *h, const augmented_cluster *cluster, const double *G,
                                      const double *line_G, int32_t worker) {
     double *scratch = h->scratch + (size_t)worker * h->scratch_size;
-    int32_t *active = h->active + (size_t)worker * (size_t)h->active_size;
+    augmented_row *active = h->active + 2 * (size_t)worker * (size_t)h->active_size, *room = active + h->active_size;
     const cluster_G own = {cluster->lane_count, cluster->line_count, (size_t)h->lane_stride, G + cluster->lane_start,
                            line_G + cluster->line_start};
     const cluster_G *g = &own;
@@ -120,12 +142,14 @@ STN_KERNEL static void form_products(const augmented *h, const augmented_cluster
     int32_t count = 0, row = 0; // stacked rows with G != 0
     for (int32_t i = 0; i < g->lanes; i++, row += 3) {
         for (int32_t r = 0; r < 3 && !is_open(g->stride, g->lane + i); r++) {
-            active[count++] = row + r;
+            active[count] = (augmented_row){row + r, count};
+            count++;
         }
     }
     for (int32_t i = 0; i < g->lines; i++, row++) {
         if (g->line[i] != 0.0) {
-            active[count++] = row;
+            active[count] = (augmented_row){row, count};
+            count++;
         }
     }
     for (int32_t q = 0; q < cluster->part_count; q++) {
@@ -144,9 +168,9 @@ STN_KERNEL static void form_products(const augmented *h, const augmented_cluster
             const double *P = h->panels + parts[p].panel;
             double *C = h->product + parts[p].product + block->n * before;
             if (block->n == 6 && ld_q == 8) {
-                multiply((product){count, active, P, scratch, 6, 8, 8, p == q, C});
+                multiply((product){count, active, room, P, scratch, 6, 8, 8, p == q, C});
             } else {
-                multiply((product){count, active, P, scratch, block->n, block->ld, ld_q, p == q, C});
+                multiply((product){count, active, room, P, scratch, block->n, block->ld, ld_q, p == q, C});
             }
         }
     }

@@ -67,6 +67,11 @@ typedef struct augmented_entry {
     double *values;
 } augmented_entry;
 
+/// A row of a cluster that has a part in H: where it is in the panel, and in G J, which holds such rows alone.
+typedef struct augmented_row {
+    int32_t panel, product;
+} augmented_row;
+
 typedef struct augmented {
     const stn_problem *problem;
     const stn_solve_control *control;
@@ -109,8 +114,8 @@ typedef struct augmented {
     size_t scratch_size; // of one worker
     double *scratch;     // (workers x scratch_size) G J of one cluster
     int32_t active_size;
-    int32_t *active; // (workers x active_size) its rows with G != 0
-    double *line_G;  // those in H
+    augmented_row *active; // (workers x 2 active_size) its rows with G != 0, and those that reach a tile
+    double *line_G;        // those in H
     stn_block_matrix matrix;
     bool *changing; // (block_count) blocks that constraints act on; NULL: all is factored each time
     bool factored;  // with the damping below

@@ -178,6 +178,19 @@ static int32_t sort_key(const augmented *h, const placement *where, int32_t i, i
     return 4 * block + (where->wrench[i] ? 0 : cone ? 1 : where->unit[i] ? 3 : 2);
 }
 
+/// Are the constraints in their order as they come, as the contacts of one body are?
+static bool is_sorted(const augmented *h, const placement *where, int32_t buckets) {
+    int64_t last = -1;
+    for (int32_t i = 0; i < h->problem->constraint_count; i++) {
+        const int64_t key = (int64_t)buckets * sort_key(h, where, i, 1) + sort_key(h, where, i, 0);
+        if (key < last) {
+            return false;
+        }
+        last = key;
+    }
+    return true;
+}
+
 static stn_status place_constraints(augmented *h, placement *where, stn_error *err) {
     const stn_problem *problem = h->problem;
     stn_arena *arena = h->control->arena;
@@ -234,7 +247,11 @@ static stn_status place_constraints(augmented *h, placement *where, stn_error *e
             }
         }
     }
-    for (int32_t rank = 0; rank < 2; rank++) { // counting sorts, stable: the last one decides first
+    const bool sorted = is_sorted(h, where, buckets);
+    for (int32_t i = 0; i < n && sorted; i++) {
+        where->order[i] = i;
+    }
+    for (int32_t rank = 0; rank < 2 && !sorted; rank++) { // counting sorts, stable: the last one decides first
         const int32_t *from = rank == 0 ? NULL : spare;
         int32_t *to = rank == 0 ? spare : where->order;
         memset(start, 0, (size_t)(buckets + 1) * sizeof *start);

@@ -110,7 +110,7 @@ static stn_status list_entries(augmented *h, stn_error *err) {
     h->scratch_size = ((size_t)scratch_size + 8 + 31) / 16 * 16; // tiles read beyond the end; no cache line is shared
     h->active_size = (rows + 1 + 63) / 32 * 32;
     h->scratch = STN_ARENA(arena, workers * h->scratch_size, double);
-    h->active = STN_ARENA(arena, workers * (size_t)h->active_size, int32_t);
+    h->active = STN_ARENA(arena, 2 * workers * (size_t)h->active_size, augmented_row);
     h->line_G = STN_ARENA(arena, h->line_stride + 1, double);
     if (h->terms == NULL || h->entries == NULL || h->product == NULL || h->scratch == NULL || h->active == NULL ||
         h->line_G == NULL) {

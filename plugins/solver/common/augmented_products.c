@@ -280,15 +280,39 @@ void augmented_jacobian_times(const augmented *h, const double *x, double *v, do
     augmented_parallel(h, h->cluster_count, 64, clusters_times, &m);
 }
 
+/// y += panel^T gamma in `vectors` vectors from column c on.
+STN_KERNEL_INLINE void columns_transposed_add(int32_t vectors, int32_t c, int32_t rows, int32_t ld, const double *panel,
+                                              const double *gamma, double *y) {
+    v4 sum[4];
+    UNROLL
+    for (int32_t k = 0; k < vectors; k++) {
+        sum[k] = v4_load(y + c + 4 * k);
+    }
+    panel += c;
+    for (int32_t r = 0; r < rows; r++, panel += ld) {
+        UNROLL
+        for (int32_t k = 0; k < vectors; k++) {
+            sum[k] += v4_load(panel + 4 * k) * gamma[r];
+        }
+    }
+    UNROLL
+    for (int32_t k = 0; k < vectors; k++) {
+        v4_store(y + c + 4 * k, sum[k]);
+    }
+}
+
 /// y += panel^T gamma.
 STN_KERNEL_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const double *panel, const double *gamma,
                                            double *y) {
-    for (int32_t c = 0; c < ld; c += 4) {
-        v4 sum = v4_load(y + c);
-        for (int32_t r = 0; r < rows; r++) {
-            sum += v4_load(panel + (int64_t)r * ld + c) * gamma[r];
-        }
-        v4_store(y + c, sum);
+    int32_t c = 0;
+    for (; c + 16 <= ld; c += 16) {
+        columns_transposed_add(4, c, rows, ld, panel, gamma, y);
+    }
+    for (; c + 8 <= ld; c += 8) {
+        columns_transposed_add(2, c, rows, ld, panel, gamma, y);
+    }
+    for (; c < ld; c += 4) {
+        columns_transposed_add(1, c, rows, ld, panel, gamma, y);
     }
 }
 

@@ -98,13 +98,30 @@ static double forcing(const residual *r, double before) {
     return fmin(most, fmax(ratio * ratio > 0.0 ? ratio * ratio : most, 0.2 * r->bound / r->value));
 }
 
+/// The state after one update along the way is as good as that of v itself: what rounds velocities of constraints off,
+/// in the state that the update began with or in this one, changes J^T gamma by w/R of it, and that is little beside
+/// the bound that the residual keeps.
+static bool is_as_good_as_fresh(const sap_system *s, const residual *r, double scale_before) {
+    const stn_problem *p = s->problem;
+    const double rounding = 16.0 * DBL_EPSILON * fmax(r->scale, scale_before), allowed = 0.01 * r->bound;
+    bool good = r->value <= 0.5 * r->bound;
+    for (int32_t i = 0; i < p->constraint_count && good; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t k = c->row; k < c->row + c->rows; k++) {
+            good &= rounding * c->w <= allowed * p->R[k]; // false for NaN
+        }
+    }
+    return good;
+}
+
 /// Newton's loop, until info->iterations has come to `limit`.
 static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
     enum { MOST_FALLS = 4 };
     stn_solve_info *info = s->info;
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
     bool claimed = false;              // the end was in sight before it was
-    double before = INFINITY, fresh_before = INFINITY;
+    double before = INFINITY, fresh_before = INFINITY, scale_before = INFINITY;
+    int32_t updates = 0; // since the state was computed from v itself
     const stn_problem *p = s->problem;
     double *work = s->H.proximal == NULL ? NULL : STN_ARENA(s->control->arena, 3 * (size_t)p->nv + 1, double);
     if (s->H.proximal != NULL && work == NULL) {
@@ -133,10 +150,14 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
         }
         // updates along the way may shrink on and on where the residual of v itself is round-off of its parts
         const bool spent = work == NULL && r.value < 0.1 * DBL_EPSILON * r.scale;
+        if (done && !fresh && updates == 1 && work == NULL && is_as_good_as_fresh(s, &r, scale_before)) {
+            fresh = true;
+        }
         claimed = (done || stalled || spent) && !fresh;
         if ((claimed || info->iterations >= limit) && !fresh) {
             sap_refresh(s); // updates along the way may have drifted, and stood only for that
             fresh = true;
+            updates = 0;
             stands = false;
             continue;
         }
@@ -171,6 +192,8 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_error *err) {
         double energy = fmin(0.5 * (fabs(s->cost) + fabs(cost)), r.scale * r.scale), rounding = 1e-15 * energy;
         stands = -slope < rounding || (step > 0.5 && fabs(s->cost - cost) < rounding && -slope < 1e3 * rounding);
         before = r.value;
+        scale_before = r.scale;
+        updates++;
         fresh = false;
         info->iterations++;
     }

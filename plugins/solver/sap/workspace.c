@@ -19,12 +19,17 @@ STN_KERNEL_INLINE void zero8(double *x) { // where memset would be a call
     *(v4u *)x = *(v4u *)(x + 4) = (v4){0.0};
 }
 
+/// What such an array takes, so that the next one begins at a whole vector.
+STN_KERNEL_INLINE int64_t room_of(int64_t n) {
+    return (n + 15) & ~(int64_t)7;
+}
+
 /// Several arrays of doubles in one piece, their lengths multiples of 8: the last 8 of each and 8 beyond are zero, so
 /// that whole vectors may be read from the end.
 STN_KERNEL static bool allocate(stn_arena *arena, int32_t count, const array *arrays) {
     int64_t total = 0;
     for (int32_t i = 0; i < count; i++) {
-        total += (arrays[i].n + 15) / 8 * 8; // every one begins at a whole vector
+        total += room_of(arrays[i].n);
     }
     double *memory = STN_ARENA(arena, total, double);
     for (int32_t i = 0; i < count && memory != NULL; i++) {
@@ -35,7 +40,7 @@ STN_KERNEL static bool allocate(stn_arena *arena, int32_t count, const array *ar
         if (n > 0) {
             zero8(last + 8);
         }
-        memory += (n + 15) / 8 * 8;
+        memory += room_of(n);
     }
     return memory != NULL;
 }

@@ -147,6 +147,40 @@ static void factors_of_trees_solve_and_halve(void **state) {
     assert_near(worst, 0.0, 1e-11);
 }
 
+/// The squares of four contacts side by side are those of their halves, bit by bit: which four come together does not
+/// matter.
+static void squares_of_four_are_those_of_each(void **state) {
+    (void)state;
+    static sample s;
+    static storage t;
+    const ltl_kernels *table[2];
+    for (int32_t which = all_tables(table) - 1; which >= 0; which--) {
+        stn_random r = {14};
+        for (int32_t n = 1; n <= STN_LTL_WHOLE; n++) {
+            double J[4][3 * STN_LTL_WHOLE], X[12 * STN_LTL_WHOLE], squares[36];
+            int32_t dofs[STN_LTL_WHOLE];
+            const ltl_parts p = {n, STN_LTL_STRIDE(n), t.v, t.inverse, t.root, NULL, NULL};
+            make_tree(&r, n, n % 3, &s);
+            assert_int_equal(table[which]->factor(&p, s.a, n, 0.0), -1);
+            for (int32_t c = 0; c < 4; c++) {
+                for (int32_t i = 0; i < 3 * n; i++) { // some dofs do not move it
+                    J[c][i] = (i % n + c) % 3 == 0 && i % n > 2 ? 0.0 : random_real(&r);
+                }
+            }
+            const double *const four[4] = {J[0], J[1], J[2], J[3]};
+            table[which]->four_squares(&p, four, X, squares);
+            for (int32_t c = 0; c < 4; c++) {
+                double own[9] = {0.0};
+                const int32_t count = table[which]->half(&p, J[c], X, dofs);
+                table[which]->pair_add(count, dofs, X, X, own);
+                for (int32_t e = 0; e < 9; e++) {
+                    assert_true(own[e] == squares[4 * e + c]);
+                }
+            }
+        }
+    }
+}
+
 /// Zeros anywhere, and couplings between branches: the shape then holds more than the matrix, and the result is right.
 static void matrices_that_are_no_trees_are_factored_too(void **state) {
     (void)state;
@@ -213,6 +247,7 @@ static void pivots_that_round_off_leaves_count_as_zero(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_of_trees_solve_and_halve),
+        cmocka_unit_test(squares_of_four_are_those_of_each),
         cmocka_unit_test(matrices_that_are_no_trees_are_factored_too),
         cmocka_unit_test(pivots_that_are_not_positive_are_told_by_their_row),
         cmocka_unit_test(pivots_that_round_off_leaves_count_as_zero),
