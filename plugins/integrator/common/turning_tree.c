@@ -20,7 +20,8 @@
 #include "common/broyden.h"
 
 enum { MAX_ITERATIONS = 20 };
-static const double TOLERANCE = 1e-10; // of the largest momentum or impulse
+static const double TOLERANCE = 1e-10; // of the largest momentum or impulse, before the last division
+static const double REST = 1e-12;      // the same of what that is expected to leave
 
 typedef struct turning {
     const stn_integrator_view *view;
@@ -102,6 +103,11 @@ static double momentum_size(turning *w) {
     return broyden_norm(&w->newton, w->v_star);
 }
 
+/// Does the next division leave little of the residual? `share`: of it, as expected.
+static bool is_small(double residual, double share, double size) {
+    return residual <= TOLERANCE * size || share * residual <= REST * size;
+}
+
 /// The bias. STN_NOT_CONVERGED: it does not end, as in turns of radians in a step; `relative` is then what is left.
 /// STN_ERR_NUMERIC: A has no inverse.
 static stn_status solve(turning *w, double *relative) {
@@ -113,7 +119,7 @@ static stn_status solve(turning *w, double *relative) {
         w->m[i] = view->dt * w->bias[i] - w->known[i];
     }
     const double start = broyden_norm(&w->newton, w->m);
-    for (int32_t iteration = 0; iteration < MAX_ITERATIONS && share * residual > TOLERANCE * size; iteration++) {
+    for (int32_t iteration = 0; iteration < MAX_ITERATIONS && !is_small(residual, share, size); iteration++) {
         const double *step = take_step(w, iteration);
         if (step == NULL) {
             return STN_ERR_NUMERIC;
@@ -130,13 +136,13 @@ static stn_status solve(turning *w, double *relative) {
         // The impulse that is returned is that of the bias at v*, divided by A once more, which leaves a share of the
         // residual of v*: about as much as the first step left, and a hundred times that is allowed for.
         share = iteration == 0 && 100.0 * residual < start ? 100.0 * residual / start : share;
-        if (share * residual > TOLERANCE * size && !moving) {
+        if (!moving && !is_small(residual, share, size)) {
             size = fmax(size, momentum_size(w));
             moving = true;
         }
     }
     *relative = residual / size;
-    return share * residual <= TOLERANCE * size ? STN_OK : STN_NOT_CONVERGED;
+    return is_small(residual, share, size) ? STN_OK : STN_NOT_CONVERGED;
 }
 
 static void set_impulse(const turning *w, double *restrict impulse) {
