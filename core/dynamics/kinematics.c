@@ -63,20 +63,31 @@ static void fill_axial(body_constants *c, axial_constants *a, const stn_joint *j
     }
 }
 
+static void fill_mass(body_constants *c, const stn_mass *mass) {
+    const double(*I)[3] = mass->inertia.m;
+    const double entries[6] = {I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]};
+    memcpy(c->inertia, entries, sizeof entries);
+    c->com[0] = mass->com.x;
+    c->com[1] = mass->com.y;
+    c->com[2] = mass->com.z;
+    c->com[3] = mass->mass;
+}
+
+void kinematics_take_masses(stn_kinematics *kinematics) {
+    const stn_model *model = kinematics->model;
+    body_constants *constants = (body_constants *)(uintptr_t)kinematics_object_of(kinematics)->constants;
+    for (int32_t i = 1; i < model->body_count; i++) {
+        fill_mass(&constants[i], &model->bodies[i].mass);
+    }
+}
+
 static void fill_constants(const stn_model *model, const body_plan *plans, body_constants *constants,
                            axial_constants *axial, double *rotor) {
     for (int32_t i = 1; i < model->body_count; i++) {
         const body_plan *plan = &plans[i];
         const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
         body_constants *c = &constants[i];
-        const stn_mass *mass = &model->bodies[i].mass;
-        const double(*I)[3] = mass->inertia.m;
-        const double entries[6] = {I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]};
-        memcpy(c->inertia, entries, sizeof entries);
-        c->com[0] = mass->com.x;
-        c->com[1] = mass->com.y;
-        c->com[2] = mass->com.z;
-        c->com[3] = mass->mass;
+        fill_mass(c, &model->bodies[i].mass);
         for (int32_t j = 0; j < plan->nv; j++) {
             rotor[plan->v + j] = model->joints[plan->joint].reflected_inertia;
         }

@@ -22,7 +22,7 @@ typedef struct body_frame {
     double velocity[2][4], bias[2][4]; // angular, linear
 } body_frame;
 
-/// What never changes of a body.
+/// What does not depend on the coordinates, of a body.
 typedef struct body_constants {
     double com[4];      // in body axes, then the mass
     double inertia[6];  // xx, yy, zz, xy, xz, yz about the centre of mass, body axes
@@ -76,6 +76,9 @@ typedef struct kinematics_object {
 /// Another object for the model of `lender`, which lends it what never changes and must outlive it. Until its first
 /// update it touches none of the rest. STN_ERR_MEMORY is the only failure. [setup]
 stn_status stn_kinematics_create_beside(const stn_kinematics *lender, stn_kinematics **out, stn_error *err);
+
+/// The model's masses have changed: takes them, for this object and those that it lends to. The next update has them.
+void kinematics_take_masses(stn_kinematics *kinematics);
 
 static inline const kinematics_object *kinematics_object_of(const stn_kinematics *kinematics) {
     return (const kinematics_object *)(const void *)kinematics;

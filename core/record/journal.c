@@ -278,7 +278,9 @@ static void apply_values(stn_world *world, byte_stream *b) {
     for (size_t i = 0; i < count && values != NULL; i++) {
         double x;
         memcpy(&x, values + i * sizeof x, sizeof x);
-        b->failed = b->failed || !isfinite(x);
+        b->failed = b->failed || !isfinite(x) ||
+                    ((field == INPUT_MASS || field == INPUT_FRICTION) &&
+                     stn_check_factors((input_field)field, &x, 1, NULL) != STN_OK);
     }
     const world_input input = {.kind = INPUT_VALUES, .part = {(input_field)field, start, count, values}};
     b->failed = b->failed || values == NULL || stn_world_apply(world, &input, NULL) != STN_OK ||

@@ -11,7 +11,7 @@
 #include "record/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
-enum { FILE_VERSION = 5 };
+enum { FILE_VERSION = 6 };
 
 static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR, STN_KIND_FACTOR};
 
@@ -34,6 +34,7 @@ static void pass_options(byte_stream *b, stn_world_options *o) {
     BYTES_PASS(b, &o->seed);
     BYTES_PASS(b, &o->sleep_velocity);
     BYTES_PASS(b, &o->sleep_time);
+    bytes_pass_bool(b, &o->varied);
 }
 
 void run_write_controller(byte_stream *b, const controller *c) {

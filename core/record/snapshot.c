@@ -143,7 +143,7 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
 // ------------------------------------------------------------------------------------------------------------ as bytes
 
 static const char magic[8] = {'S', 'T', 'N', 'S', 'T', 'A', 'T', 'E'};
-enum { FILE_VERSION = 4 };
+enum { FILE_VERSION = 5 };
 static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// What says how long everything else is.
@@ -156,7 +156,7 @@ typedef struct sizes_part {
     stn_state_sizes sizes;
     char integrator_id[64];
 } sizes_part;
-_Static_assert(sizeof(sizes_part) == 30 * 8, "no padding");
+_Static_assert(sizeof(sizes_part) == 32 * 8, "no padding");
 
 /// Arrays of a state that has its sizes.
 static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {
@@ -244,6 +244,12 @@ stn_status snapshot_decode(stn_context *context, const void *data, size_t size, 
         memcpy(state->rng, part.rng, sizeof state->rng);
         pass_arrays(&b, snapshot);
         status = bytes_left(&b) == 0 ? STN_OK : stn_fail(err, STN_ERR_PARSE, "a saved state: damaged (too long)");
+        const bool possible =
+            stn_check_factors(INPUT_MASS, state->mass_factor, state->sizes.mass_count, NULL) == STN_OK &&
+            stn_check_factors(INPUT_FRICTION, state->friction_factor, state->sizes.friction_count, NULL) == STN_OK;
+        status = status != STN_OK || possible
+                     ? status
+                     : stn_fail(err, STN_ERR_PARSE, "a saved state: damaged (factors of mass or friction)");
     }
     if (status != STN_OK) {
         stn_snapshot_destroy(snapshot);

@@ -28,6 +28,10 @@ static field_view view_of(stn_world *world, input_field field) {
         return (field_view){s->surface_velocity, s->sizes.surface_count};
     case INPUT_ACTIVATION:
         return (field_view){s->activation, s->sizes.activation_count};
+    case INPUT_MASS:
+        return (field_view){s->mass_factor, s->sizes.mass_count};
+    case INPUT_FRICTION:
+        return (field_view){s->friction_factor, s->sizes.friction_count};
     default:
         return (field_view){NULL, 0};
     }
@@ -49,6 +53,10 @@ static void write_values(stn_world *world, const input_part *part) {
     }
     if (part->field == INPUT_Q || part->field == INPUT_V) {
         world->frame.kinematics_stale = true;
+    }
+    if (part->field == INPUT_MASS || part->field == INPUT_FRICTION) {
+        stn_world_take_factors(world);
+        note_woken(world, stn_state_wake_all(&world->state));
     }
     if (part->field == INPUT_Q && stn_state_forget_anchors(world->setup, &world->state, part->start, part->count)) {
         world->frame.sleepers.known = false; // the anchors in their list are those from before

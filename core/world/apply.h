@@ -16,6 +16,8 @@ typedef enum input_field {
     INPUT_KINEMATIC,
     INPUT_SURFACE,
     INPUT_ACTIVATION,
+    INPUT_MASS,
+    INPUT_FRICTION,
     INPUT_FIELD_COUNT
 } input_field;
 

@@ -69,6 +69,12 @@ static bool state_field(const stn_state *s, stn_batch_field field, input_field *
     case STN_BATCH_WRENCH:
         *input = INPUT_WRENCH, *values = s->wrench, *columns = s->sizes.wrench_count;
         return true;
+    case STN_BATCH_MASS_FACTOR:
+        *input = INPUT_MASS, *values = s->mass_factor, *columns = s->sizes.mass_count;
+        return true;
+    case STN_BATCH_FRICTION_FACTOR:
+        *input = INPUT_FRICTION, *values = s->friction_factor, *columns = s->sizes.friction_count;
+        return true;
     default:
         return false;
     }
@@ -400,6 +406,12 @@ static stn_status put_values(void *user, stn_world *world, stn_error *err) {
     if (n->input == INPUT_V) {
         return stn_world_set_v(world, n->values, err);
     }
+    if (n->input == INPUT_MASS || n->input == INPUT_FRICTION) {
+        stn_status status = stn_check_factors(n->input, n->values, n->columns, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
     for (size_t i = 0; i < n->columns; i++) {
         if (!isfinite(n->values[i])) {
             return stn_fail(err, STN_ERR_NUMERIC, "column %zu is %g, must be finite", i, n->values[i]);
@@ -418,6 +430,13 @@ stn_status stn_batch_set(stn_batch *batch, stn_batch_field field, const int32_t 
         const char *name = stn_batch_field_name(field);
         status =
             stn_fail(err, STN_ERR_ARGUMENT, "batch: field %s cannot be set", name != NULL ? name : "that is not there");
+    }
+    const bool factors = next.input == INPUT_MASS || next.input == INPUT_FRICTION;
+    if (status == STN_OK && factors && batch->workers[0]->setup->varied == NULL) {
+        status = stn_fail(err, STN_ERR_SEQUENCE,
+                          "batch: %s: masses and frictions of these worlds are fixed: make the world that the batch is "
+                          "made from with varied = true",
+                          stn_batch_field_name(field));
     }
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         const int32_t world = worlds != NULL ? worlds[i] : i;

@@ -7,6 +7,7 @@
 #include "world/world.h"
 
 void stn_world_state_replaced(stn_world *world) {
+    stn_world_take_factors(world);
     world->frame.kinematics_stale = true;
     world->frame.problem = (stn_problem){0};
     world->services.hop = (hop_watch){0};
@@ -108,7 +109,9 @@ static stn_status make_clone(const stn_world *world, int32_t threads, stn_world 
         return stn_fail(err, STN_ERR_SEQUENCE, "clone: compile the world first");
     }
     stn_world *clone = NULL;
-    stn_status status = stn_world_of_setup(stn_setup_keep(world->setup), threads, &clone, err);
+    step_setup *setup = NULL;
+    stn_status status = stn_setup_for_clone(world->setup, &setup, err);
+    status = status == STN_OK ? stn_world_of_setup(setup, threads, &clone, err) : status;
     if (status != STN_OK) {
         return status;
     }

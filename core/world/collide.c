@@ -240,6 +240,7 @@ static void update_boxes(collision *s) {
         stn_pose *pose = &frame->geometry_pose[setup->collider[i]];
         stn_step_geometry_pose(frame, g, pose);
         stn_material worst = setup->collider_worst[i];
+        worst.mu *= setup->most_friction;
         worst.relaxation_time = at_least(worst.relaxation_time, frame->relaxation_time); // of surfaces that set none
         s->grown[i] = at_least(setup->collider_margin[i], law_reach(s, &worst, s->speed[i], s->speed[i]));
         frame->collider_box[i] = stn_step_geometry_box(setup, frame, setup->collider[i], pose, s->grown[i]);

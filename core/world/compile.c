@@ -104,6 +104,8 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         .wrench_count = 6 * (size_t)model->body_count,
         .kinematic_count = KINEMATIC_NUMBERS * (size_t)world->setup->kinematic_count,
         .surface_count = 3 * (size_t)model->geometry_count,
+        .mass_count = world->setup->varied != NULL ? (size_t)model->body_count : 0,
+        .friction_count = world->setup->varied != NULL ? (size_t)model->geometry_count : 0,
         .sleep_count = stn_sleep_is_on(world->setup) ? (size_t)model->tree_count : 0,
         .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
     };
@@ -112,6 +114,12 @@ static stn_status make_state(stn_world *world, stn_error *err) {
         return status;
     }
     world->start_integrator = instance_keep(integrator);
+    for (size_t i = 0; i < sizes.mass_count; i++) {
+        world->state.mass_factor[i] = 1.0;
+    }
+    for (size_t i = 0; i < sizes.friction_count; i++) {
+        world->state.friction_factor[i] = 1.0;
+    }
     memcpy(world->state.q, model->q0, sizes.nq * sizeof(double));
     stn_kinematics_update(world->frame.kinematics, world->state.q, world->state.v);
     stn_world_begin_constraints(world->setup, world->frame.kinematics, &world->state);

@@ -99,6 +99,9 @@ stn_status stn_setup_describe(step_setup *setup, stn_error *err) {
     if (o->exact_contacts) {
         append(&t, "exact_contacts = true\n");
     }
+    if (o->varied) {
+        append(&t, "varied = true\n");
+    }
     if (o->sleep_velocity > 0.0) {
         append(&t, "sleep_velocity =");
         append_real(&t, o->sleep_velocity);

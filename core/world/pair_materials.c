@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the materials of pairs come to, computed once. Geometries with the same surface, and the same link where an
 // override names it, are one kind; the material of a pair follows from its two kinds (material.c). A world with many
-// kinds has no table, and combines the surfaces of each pair.
+// kinds, or whose friction changes while it runs, has no table, and combines the surfaces of each pair.
 #include <string.h>
 
 #include "model/compiled.h"
@@ -17,6 +17,9 @@ static bool are_one_kind(const model_object *object, int32_t a, int32_t b) {
 
 stn_status stn_setup_tabulate_materials(step_setup *setup, stn_error *err) {
     const stn_model *model = setup->model;
+    if (setup->options.varied) { // friction of each surface changes by itself
+        return STN_OK;
+    }
     const model_object *object = model_object_of(model);
     int32_t first[MOST_KINDS], count = 0;
     setup->surface_kind = stn_allocate(setup->context, (size_t)model->geometry_count, sizeof *setup->surface_kind);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/compiled.h"
+#include "model/varied.h"
 #include "plugin/settings.h"
 #include "world/sleep.h"
 
@@ -238,8 +239,29 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
     return status;
 }
 
+/// Masses and frictions of the setup's own, as compiled.
+static stn_status vary(step_setup *setup, stn_error *err) {
+    const size_t count = (size_t)setup->compiled->body_count + (size_t)setup->compiled->geometry_count;
+    setup->varied = NULL;
+    setup->factors = stn_allocate(setup->context, count, sizeof *setup->factors);
+    if (setup->factors == NULL) {
+        return out_of_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        setup->factors[i] = 1.0;
+    }
+    stn_status status = model_vary(setup->compiled, &setup->varied, err);
+    setup->model = setup->varied;
+    return status;
+}
+
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
+    setup->most_friction = 1.0;
+    stn_status varied = setup->options.varied ? vary(setup, err) : STN_OK;
+    if (varied != STN_OK) {
+        return varied;
+    }
     setup->acting_count = model_object_of(setup->model)->acting_count;
     setup->acting = model_object_of(setup->model)->acting;
     stn_status (*const make[])(step_setup *, stn_error *) = {
@@ -274,6 +296,8 @@ void stn_setup_release(step_setup *setup) {
     }
     stn_release(context, setup->controllers);
     stn_release(context, setup->parameters);
+    stn_release(context, setup->factors);
+    model_varied_destroy(setup->varied);
     if (setup->base != NULL) {
         stn_instance_destroy(setup->plugin[STN_KIND_INTEGRATOR]);
         stn_setup_release(setup->base);
@@ -299,11 +323,9 @@ void stn_setup_release(step_setup *setup) {
     stn_release(context, setup);
 }
 
-stn_status stn_setup_part(step_setup **setup, stn_error *err) {
-    step_setup *from = *setup, *base = from;
-    if (atomic_load(&from->users) == 1) {
-        return STN_OK;
-    }
+/// A setup with a list of controllers of its own on top of another.
+static stn_status put_on_top(const step_setup *from, step_setup **out, stn_error *err) {
+    const step_setup *base = from;
     while (base->base != NULL && base->base->controller_count == base->controller_count) {
         base = base->base; // the one that owns the controllers: setups do not pile up
     }
@@ -323,12 +345,42 @@ stn_status stn_setup_part(step_setup **setup, stn_error *err) {
         memcpy(controllers, base->controllers, count * sizeof *controllers);
     }
     atomic_init(&own->users, 1);
-    own->base = stn_setup_keep(base);
+    own->base = stn_setup_keep((step_setup *)(uintptr_t)base);
     own->controllers = controllers;
     own->parameters = parameters;
+    own->factors = NULL;
+    own->varied = NULL;
     instance_keep(own->plugin[STN_KIND_INTEGRATOR]);
-    stn_setup_release(from);
-    *setup = own;
+    *out = own;
+    return STN_OK;
+}
+
+stn_status stn_setup_part(step_setup **setup, stn_error *err) {
+    step_setup *from = *setup;
+    if (atomic_load(&from->users) == 1) { // so it is wherever masses and frictions change
+        return STN_OK;
+    }
+    stn_status status = put_on_top(from, setup, err);
+    if (status == STN_OK) {
+        stn_setup_release(from);
+    }
+    return status;
+}
+
+stn_status stn_setup_for_clone(step_setup *setup, step_setup **out, stn_error *err) {
+    *out = NULL;
+    if (setup->varied == NULL) {
+        *out = stn_setup_keep(setup);
+        return STN_OK;
+    }
+    step_setup *own = NULL;
+    stn_status status = put_on_top(setup, &own, err);
+    status = status == STN_OK ? vary(own, err) : status;
+    if (status != STN_OK) {
+        stn_setup_release(own);
+        return status;
+    }
+    *out = own;
     return STN_OK;
 }
 

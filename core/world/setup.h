@@ -43,7 +43,10 @@ typedef struct step_setup {
     stn_instance *plugin[STN_KIND_COUNT];
     char *parameters;       // text for stn_world_parameters
     stn_model *compiled;    // owned
-    const stn_model *model; // the same; NULL before compiling and when that failed
+    stn_model *varied;      // owned: of worlds whose masses and frictions change (factors.c), a setup each; else NULL
+    const stn_model *model; // `varied` or `compiled`; NULL before compiling and when that failed
+    double most_friction;   // the largest factor of friction now, at least 1
+    double *factors;        // (body_count + geometry_count) that `varied` has; of such worlds
 
     int32_t controller_count;
     controller *controllers;
@@ -82,6 +85,9 @@ typedef struct step_setup {
 stn_status stn_setup_create(stn_context *context, const stn_world_options *options, step_setup **out, stn_error *err);
 /// Makes the tables from `compiled`, and warns of what is likely a mistake. On failure it can only be released.
 stn_status stn_setup_compile(step_setup *setup, stn_error *err);
+/// The setup of a clone: the same with one user more, or, where masses and frictions change, one on top of it with its
+/// own of these, as compiled. [setup]
+stn_status stn_setup_for_clone(step_setup *setup, step_setup **out, stn_error *err);
 /// One user more, and one less: the last one destroys it. Thread: [any]. Release accepts NULL.
 step_setup *stn_setup_keep(step_setup *setup);
 void stn_setup_release(step_setup *setup);

@@ -60,6 +60,12 @@ struct stn_world {
     double observers_us; // after the last step; of profiles alone
 };
 
+// factors.c
+/// Masses and frictions of a varied world become those of its state.
+void stn_world_take_factors(stn_world *world);
+/// STN_ERR_ARGUMENT: a factor that INPUT_MASS or INPUT_FRICTION cannot have, whose number the text tells.
+stn_status stn_check_factors(input_field field, const double *factors, size_t count, stn_error *err);
+
 // restitution.c
 void stn_setup_check_restitution(const step_setup *setup);
 

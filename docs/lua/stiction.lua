@@ -57,6 +57,7 @@ function pose:interpolate(other, s, path) end
 ---@field threads? integer
 ---@field stiction? boolean what sticks holds its place under load
 ---@field exact_contacts? boolean rigid contacts as they stand, for solvers of exact friction
+---@field varied? boolean masses and frictions can be changed while it runs
 ---@field sleep_velocity? number groups slower than this for sleep_time sleep; 0: nothing does [m/s]
 ---@field sleep_time? number [s]
 ---@field certificate? "full"|"light"
@@ -326,6 +327,10 @@ function link:speed() end
 function link:apply_force(wrench) end
 ---@param velocity stiction.Vector [m/s] in the axes of each shape
 function link:set_surface_velocity(velocity) end
+---@param factor number of mass and inertia, > 0; worlds with varied = true
+function link:set_mass_factor(factor) end
+---@param factor number of friction coefficients, >= 0; worlds with varied = true
+function link:set_friction_factor(factor) end
 ---@param point? stiction.Vector in the world, default: the link's origin
 ---@param group? stiction.group whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular
@@ -354,6 +359,10 @@ function group:speed() end
 function group:apply_force(wrench) end
 ---@param velocity stiction.Vector [m/s] in the axes of each shape
 function group:set_surface_velocity(velocity) end
+---@param factor number of mass and inertia, > 0; worlds with varied = true
+function group:set_mass_factor(factor) end
+---@param factor number of friction coefficients, >= 0; worlds with varied = true
+function group:set_friction_factor(factor) end
 ---@param point? stiction.Vector in the world, default: the link's origin
 ---@param group? stiction.group whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular

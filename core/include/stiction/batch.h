@@ -19,6 +19,10 @@ STN_BEGIN_C
     X(WRENCH, "wrench",                                                                                            \
       "(6 body_count) applied to each body: torque about its origin [N m], force [N], world axes, until changed; " \
       "can be set")                                                                                                \
+    X(MASS_FACTOR, "mass_factor",                                                                                  \
+      "(body_count) times which masses and inertias are the model's, > 0, of varied worlds; can be set")           \
+    X(FRICTION_FACTOR, "friction_factor",                                                                          \
+      "(geometry_count) likewise friction coefficients of surfaces, >= 0; can be set")                             \
     X(TIME, "time", "(1) simulated time [s]")                                                                      \
     X(BODY_POSE, "body_pose", "(7 body_count) position [m] and unit quaternion (w, x, y, z) of each body, world")  \
     X(CONTACT_FORCE, "contact_force",                                                                              \

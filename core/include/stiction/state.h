@@ -24,6 +24,10 @@ STN_BEGIN_C
     X(controller_memory, unsigned char, controller_bytes, "1", "private state of constraints and controllers")         \
     X(sleep, stn_tree_sleep, sleep_count, "s",                                                                         \
       "per tree of worlds that let trees sleep: how long it rests, its group")                                         \
+    X(mass_factor, double, mass_count, "1",                                                                            \
+      "per body of varied worlds: its mass and inertia are the model's times this, until changed")                     \
+    X(friction_factor, double, friction_count, "1",                                                                    \
+      "per geometry of varied worlds: friction coefficients of its surface likewise")                                  \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
 
 /// How a tree rests (docs/sleeping.md).
@@ -37,7 +41,7 @@ typedef struct stn_tree_sleep {
 typedef struct stn_state_sizes {
     /// As compiling found them.
     size_t nq, nv, reference_count, wrench_count, kinematic_count, surface_count, activation_count, controller_bytes,
-        sleep_count, integrator_bytes;
+        sleep_count, mass_count, friction_count, integrator_bytes;
 } stn_state_sizes;
 
 /// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes,

@@ -42,6 +42,9 @@ typedef struct stn_world_options {
     /// where they are and cost next to nothing until something wakes them (docs/sleeping.md). 0: nothing sleeps [m/s]
     double sleep_velocity;
     double sleep_time; // 0: 0.5 s [s]
+    /// Masses and frictions can be changed while it runs (stn_world_set_mass_factor, stn_world_set_friction_factor).
+    /// Bodies and surfaces of the model are then not shared with clones.
+    bool varied;
 } stn_world_options;
 
 /// dt 2 ms, gravity (0, 0, -9.81), solver "sap", law "sap", contact "point", integrator "symplectic_euler", margin 0,
@@ -226,6 +229,12 @@ STN_API stn_status stn_world_set_kinematic(stn_world *world, int32_t body, const
 /// changed. At the start it is that of the model.
 STN_API stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, stn_vec3 velocity,
                                                   stn_error *err);
+/// Of a world that is varied (stn_world_options.varied; else STN_ERR_SEQUENCE), until changed and as a part of the
+/// state: mass and inertia of a body, with all links that are welded to it, are the model's times a factor > 0; the
+/// friction coefficients mu, mu_static and mu2 of a geometry's surface likewise, >= 0. Centres of mass, rotors, nodes
+/// and what is stated for pairs of links stay. stn_world_model shows what is in force. What sleeps wakes.
+STN_API stn_status stn_world_set_mass_factor(stn_world *world, int32_t body, double factor, stn_error *err);
+STN_API stn_status stn_world_set_friction_factor(stn_world *world, int32_t geometry, double factor, stn_error *err);
 /// A channel of a controller, by name; `count` must be the channel's size.
 STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel,
                                            const double *values, int32_t count, stn_error *err);

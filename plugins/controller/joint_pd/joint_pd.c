@@ -30,12 +30,14 @@ static const stn_param params[] = {
     STN_PARAM_BOOL(joint_pd, gravity_compensation, false, "add the efforts that hold the robot against gravity"),
 };
 
-enum { POSITION, VELOCITY, FEEDFORWARD, CHANNEL_COUNT };
+enum { POSITION, VELOCITY, FEEDFORWARD, KP, KD, CHANNEL_COUNT };
 
 static const stn_channel channels[CHANNEL_COUNT] = {
     [POSITION] = {"position", "rad, m", "where the joints should be", 0},
     [VELOCITY] = {"velocity", "rad/s, m/s", "how fast they should move", 0},
     [FEEDFORWARD] = {"feedforward", "N m, N", "effort added to the PD law", 0},
+    [KP] = {"kp", "N m/rad, N/m", "position gain of each joint; starts as the parameters say", 0},
+    [KD] = {"kd", "N m s/rad, N s/m", "velocity gain of each joint; likewise", 0},
 };
 
 static bool has_gains(const stn_joint *joint) {
@@ -95,8 +97,14 @@ static stn_status bind(void *self, const stn_control_target *target, stn_error *
 }
 
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
-    (void)self;
+    const joint_pd *pd = self;
     joints_positions(target, q, reference);
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];
+        const bool own = pd->gains == GAINS_ROBOT && has_gains(joint);
+        reference[KP * target->dof_count + i] = own ? joint->servo_kp : pd->kp;
+        reference[KD * target->dof_count + i] = own ? joint->servo_kd : pd->kd;
+    }
 }
 
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
@@ -104,19 +112,22 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     (void)state;
     const joint_pd *pd = self;
     const stn_control_target *target = view->target;
-    const double *position = reference, *velocity = reference + target->dof_count;
-    const double *feedforward = velocity + target->dof_count;
-    double *hold = STN_ARENA_ZEROED(view->arena, target->dof_count, double);
+    const int32_t count = target->dof_count;
+    double *hold = STN_ARENA_ZEROED(view->arena, count, double);
     if (hold == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     stn_status status = pd->gravity_compensation ? servo_gravity(view, hold, err) : STN_OK;
-    for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
-        const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];
-        servo_law law = {pd->kp, pd->kd, position[i], velocity[i], feedforward[i] + hold[i], pd->effort_limits};
-        if (pd->gains == GAINS_ROBOT && has_gains(joint)) {
-            law.kp = joint->servo_kp;
-            law.kd = joint->servo_kd;
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        const servo_law law = {.kp = reference[KP * count + i],
+                               .kd = reference[KD * count + i],
+                               .position = reference[POSITION * count + i],
+                               .velocity = reference[VELOCITY * count + i],
+                               .feedforward = reference[FEEDFORWARD * count + i] + hold[i],
+                               .limited = pd->effort_limits};
+        if (!(law.kp >= 0.0 && law.kd >= 0.0)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "kp = %g, kd = %g of joint %s: both must be >= 0", law.kp, law.kd,
+                            target->model->joints[target->model->dof_joint[target->dof[i]]].name);
         }
         status = servo_add(view, target->dof[i], &law, forces, err);
     }

@@ -10,12 +10,22 @@
 /// Steps of all worlds between two looks whether the script is to end; of one world at most so many.
 enum { STEPS_AT_ONCE = 20000, STEPS_OF_A_WORLD = 16 };
 
-static const char command[] = "command", position[] = "position";
+static const char command[] = "command", position[] = "position", of_references[] = "reference.";
 
-/// Position references of a controller among those of the state.
-typedef struct command_part {
+/// A channel of a controller among the references of the state.
+typedef struct reference_part {
+    const char *channel; // of the plugin, which is there as long as the context
     int32_t start, count;
-} command_part;
+    bool by_velocity; // a number for each velocity of the joints
+} reference_part;
+
+/// What a script names: a field, or a channel of all controllers that take it, which is a part of the references.
+typedef struct field_choice {
+    stn_batch_field stored;
+    const char *channel; // NULL: all columns
+    bool by_velocity;    // of the channel those with a number for each velocity alone
+    int32_t columns;
+} field_choice;
 
 /// User value 1: the world that visitors get.
 typedef struct batch_object {
@@ -23,8 +33,8 @@ typedef struct batch_object {
     stn_batch *batch; // NULL once closed
     int32_t nq;
     bool failure_said, convergence_said; // the latter also of approximate plugins, which never converge
-    int32_t part_count, command_count;
-    command_part *parts; // (part_count), in the memory of user value 2
+    int32_t part_count;
+    reference_part *parts; // (part_count), in the memory of user value 2
 } batch_object;
 
 static batch_object *check_batch(lua_State *L) {
@@ -44,8 +54,12 @@ static int batch_close(lua_State *L) {
 
 // ---------------------------------------------------------------------------------------------------- arguments
 
-/// A field by name, with `command` behind those of the batch.
-static int check_field(lua_State *L, int index, const char *owner) {
+static bool is_of(const reference_part *part, const field_choice *choice) {
+    return (part->by_velocity || !choice->by_velocity) && strcmp(part->channel, choice->channel) == 0;
+}
+
+/// A field by name, "command", or "reference." with the name of a channel.
+static field_choice check_field(lua_State *L, int index, const batch_object *o, const char *owner) {
     const char *names[STN_BATCH_FIELD_COUNT + 2] = {NULL};
     for (int f = 0; f < STN_BATCH_FIELD_COUNT; f++) {
         names[f] = stn_batch_field_name(f);
@@ -54,12 +68,28 @@ static int check_field(lua_State *L, int index, const char *owner) {
     if (lua_type(L, index) != LUA_TSTRING) {
         stn_lua_fail(L, "%s: name the field, such as \"q\", got %s", owner, luaL_typename(L, index));
     }
-    for (int f = 0; f <= STN_BATCH_FIELD_COUNT; f++) {
-        if (strcmp(names[f], lua_tostring(L, index)) == 0) {
-            return f;
+    const char *name = lua_tostring(L, index);
+    for (int f = 0; f < STN_BATCH_FIELD_COUNT; f++) {
+        if (strcmp(names[f], name) == 0) {
+            return (field_choice){.stored = f, .columns = o->batch != NULL ? stn_batch_columns(o->batch, f) : 0};
         }
     }
-    stn_lua_unknown(L, owner, lua_tostring(L, index), names);
+    field_choice choice = {.stored = STN_BATCH_REFERENCE};
+    if (strcmp(name, command) == 0) {
+        choice.channel = position;
+        choice.by_velocity = true;
+    } else if (strncmp(name, of_references, sizeof of_references - 1) == 0) {
+        choice.channel = name + sizeof of_references - 1;
+    } else {
+        stn_lua_unknown(L, owner, name, names);
+    }
+    for (int32_t i = 0; i < o->part_count; i++) {
+        choice.columns += is_of(&o->parts[i], &choice) ? o->parts[i].count : 0;
+    }
+    if (choice.columns == 0 && !choice.by_velocity) {
+        stn_lua_fail(L, "%s: no controller takes references called '%s'", owner, choice.channel);
+    }
+    return choice;
 }
 
 static int32_t check_world(lua_State *L, int index, const batch_object *o, const char *owner) {
@@ -94,22 +124,16 @@ static int32_t *check_worlds(lua_State *L, int index, const batch_object *o, con
     return worlds;
 }
 
-static int32_t columns_of(const batch_object *o, int field) {
-    return field == STN_BATCH_FIELD_COUNT ? o->command_count : stn_batch_columns(o->batch, (stn_batch_field)field);
-}
-
-/// Of the state: a command is a part of the references.
-static stn_batch_field stored_field(int field) {
-    return field == STN_BATCH_FIELD_COUNT ? STN_BATCH_REFERENCE : (stn_batch_field)field;
-}
-
-/// Between rows of references and those of commands.
-static void exchange_commands(const batch_object *o, double *references, double *commands, bool read) {
+/// Between rows of references and those of a channel.
+static void exchange_channel(const batch_object *o, const field_choice *choice, double *references, double *row,
+                             bool read) {
     for (int32_t i = 0; i < o->part_count; i++) {
-        const size_t bytes = sizeof(double) * (size_t)o->parts[i].count;
-        double *reference = references + o->parts[i].start;
-        memcpy(read ? commands : reference, read ? reference : commands, bytes);
-        commands += o->parts[i].count;
+        const reference_part *part = &o->parts[i];
+        if (is_of(part, choice)) {
+            double *reference = references + part->start;
+            memcpy(read ? row : reference, read ? reference : row, sizeof(double) * (size_t)part->count);
+            row += part->count;
+        }
     }
 }
 
@@ -118,26 +142,25 @@ static void exchange_commands(const batch_object *o, double *references, double 
 static int batch_get(lua_State *L) {
     static const char owner[] = "batch:get";
     const batch_object *o = check_batch(L);
-    const int field = check_field(L, 2, owner);
+    const field_choice field = check_field(L, 2, o, owner);
     int32_t count = 0;
     const int32_t *worlds = check_worlds(L, 3, o, owner, &count);
-    const size_t stored = (size_t)stn_batch_columns(o->batch, stored_field(field));
-    const int32_t columns = columns_of(o, field);
-    double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)columns + 1), 0);
-    double *commands = values + (size_t)count * stored;
+    const size_t stored = (size_t)stn_batch_columns(o->batch, field.stored);
+    double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)field.columns + 1), 0);
+    double *channel = values + (size_t)count * stored;
     stn_error err = {0};
-    stn_lua_check(L, stn_batch_get(o->batch, stored_field(field), worlds, count, values, &err), &err);
+    stn_lua_check(L, stn_batch_get(o->batch, field.stored, worlds, count, values, &err), &err);
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
         double *row = values + (size_t)i * stored;
-        if (field == STN_BATCH_FIELD_COUNT) {
-            exchange_commands(o, row, commands, true);
-            row = commands;
+        if (field.channel != NULL) {
+            exchange_channel(o, &field, row, channel, true);
+            row = channel;
         }
-        if (field == STN_BATCH_TIME) {
+        if (field.stored == STN_BATCH_TIME) {
             lua_pushnumber(L, row[0]);
         } else {
-            stn_lua_push_reals(L, row, columns);
+            stn_lua_push_reals(L, row, field.columns);
         }
         lua_rawseti(L, -2, i + 1);
     }
@@ -157,21 +180,21 @@ static bool is_row(lua_State *L, int index) {
 static int batch_set(lua_State *L) {
     static const char owner[] = "batch:set";
     const batch_object *o = check_batch(L);
-    const int field = check_field(L, 2, owner);
-    const int32_t columns = columns_of(o, field);
+    const field_choice field = check_field(L, 2, o, owner);
+    const int32_t columns = field.columns;
     int32_t count = 0;
     const int32_t *worlds = check_worlds(L, 4, o, owner, &count);
     luaL_argcheck(L, lua_type(L, 3) == LUA_TTABLE, 3, "a list of rows, or one row for all, is needed");
     stn_error err = {0};
-    stn_lua_check(L, stn_batch_set(o->batch, stored_field(field), NULL, 0, NULL, &err), &err); // can it be set at all?
+    stn_lua_check(L, stn_batch_set(o->batch, field.stored, NULL, 0, NULL, &err), &err); // can it be set at all?
     const bool one_row = is_row(L, 3);
     if (!one_row && (lua_Integer)lua_rawlen(L, 3) != count) {
         stn_lua_fail(L, "%s: %d rows for %d worlds", owner, (int)lua_rawlen(L, 3), (int)count);
     }
-    const size_t stored = (size_t)stn_batch_columns(o->batch, stored_field(field));
+    const size_t stored = (size_t)stn_batch_columns(o->batch, field.stored);
     double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)columns + 1), 0);
     double *row = values + (size_t)count * stored;
-    if (field == STN_BATCH_FIELD_COUNT) {
+    if (field.channel != NULL) {
         stn_lua_check(L, stn_batch_get(o->batch, STN_BATCH_REFERENCE, worlds, count, values, &err), &err);
     }
     for (int32_t i = 0; i < count; i++) {
@@ -184,15 +207,15 @@ static int batch_set(lua_State *L) {
             stn_lua_reals(L, lua_gettop(L), what, "", columns, row);
             lua_pop(L, one_row ? 2 : 3);
         }
-        if (field == STN_BATCH_FIELD_COUNT) {
-            exchange_commands(o, values + (size_t)i * stored, row, false);
+        if (field.channel != NULL) {
+            exchange_channel(o, &field, values + (size_t)i * stored, row, false);
         } else {
             memcpy(values + (size_t)i * stored, row, stored * sizeof *row);
         }
     }
     for (int32_t i = 0; i < count; i++) {
         const int32_t world = worlds != NULL ? worlds[i] : i;
-        if (stn_batch_set(o->batch, stored_field(field), &world, 1, values + (size_t)i * stored, &err) < 0) {
+        if (stn_batch_set(o->batch, field.stored, &world, 1, values + (size_t)i * stored, &err) < 0) {
             const char *why = strstr(err.text, ": "); // before it the core counts worlds from 0
             stn_lua_fail(L, "%s %s, world %d: %s", owner, lua_tostring(L, 2), (int)world + 1,
                          why != NULL ? why + 2 : err.text);
@@ -203,7 +226,7 @@ static int batch_set(lua_State *L) {
 
 static int batch_columns(lua_State *L) {
     const batch_object *o = check_batch(L);
-    lua_pushinteger(L, columns_of(o, check_field(L, 2, "batch:columns")));
+    lua_pushinteger(L, check_field(L, 2, o, "batch:columns").columns);
     return 1;
 }
 
@@ -373,22 +396,31 @@ static bool get_batch(lua_State *L, void *self, const char *name) {
     return false;
 }
 
-/// Where the position references of each controller that takes them are.
-static void find_commands(lua_State *L, const stn_lua_world *w, batch_object *o) {
+/// Where each channel of each controller is among the references.
+static void find_references(lua_State *L, const stn_lua_world *w, batch_object *o) {
     const int32_t controllers = stn_world_controller_count(w->world);
-    o->parts = lua_newuserdatauv(L, sizeof *o->parts * (size_t)(controllers + 1), 0);
+    int32_t count = 0;
+    for (int32_t i = 0; i < controllers; i++) {
+        count += stn_world_controller(w->world, i)->desc->ops.controller->channel_count;
+    }
+    o->parts = lua_newuserdatauv(L, sizeof *o->parts * (size_t)(count + 1), 0);
     lua_setiuservalue(L, -2, 2);
     for (int32_t i = 0; i < controllers; i++) {
-        if (stn_lua_takes_reference(w, i, position)) {
-            const double *at = stn_lua_reference(w, i, position);
-            const int32_t count = stn_world_controller_target(w->world, i)->dof_count;
-            o->parts[o->part_count++] = (command_part){(int32_t)(at - stn_world_state(w->world)->reference), count};
-            o->command_count += count;
+        const stn_controller_ops *ops = stn_world_controller(w->world, i)->desc->ops.controller;
+        const int32_t dofs = stn_world_controller_target(w->world, i)->dof_count;
+        for (int32_t k = 0; k < ops->channel_count; k++) {
+            const double *at = stn_lua_channel(w, i, k);
+            o->parts[o->part_count++] = (reference_part){
+                .channel = ops->channels[k].name,
+                .start = (int32_t)(at - stn_world_state(w->world)->reference),
+                .count = stn_channel_count(ops, k, dofs),
+                .by_velocity = ops->channels[k].size == 0 && stn_channel_rows(ops, k) == 1,
+            };
         }
     }
 }
 
-static uint32_t read_outputs(lua_State *L, const stn_fields *f) {
+static uint32_t read_outputs(lua_State *L, const stn_fields *f, const batch_object *o) {
     uint32_t outputs = 0;
     if (!stn_fields_push(f, "outputs")) {
         return 0;
@@ -399,8 +431,8 @@ static uint32_t read_outputs(lua_State *L, const stn_fields *f) {
     const lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, -1, i);
-        const int field = check_field(L, lua_gettop(L), "stn.batch: outputs");
-        outputs |= field < STN_BATCH_FIELD_COUNT ? 1u << field : 0u;
+        const field_choice field = check_field(L, lua_gettop(L), o, "stn.batch: outputs");
+        outputs |= field.channel == NULL ? 1u << field.stored : 0u;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -429,7 +461,6 @@ static int module_batch(lua_State *L) {
     stn_fields_integer(&f, "threads", 1, 1024, &threads);
     options.count = (int32_t)count;
     options.threads = (int32_t)threads;
-    options.outputs = read_outputs(L, &f);
     batch_object *o = lua_newuserdatauv(L, sizeof *o, 2);
     const stn_instance *integrator = stn_world_plugin(w->world, STN_KIND_INTEGRATOR);
     *o =
@@ -437,7 +468,8 @@ static int module_batch(lua_State *L) {
                        .convergence_said = stn_integrator_solves(integrator->desc->ops.integrator) ||
                                            stn_plugin_says(stn_world_plugin(w->world, STN_KIND_SOLVER), "approximate")};
     luaL_setmetatable(L, STN_LUA_BATCH);
-    find_commands(L, w, o);
+    find_references(L, w, o);
+    options.outputs = read_outputs(L, &f, o);
     stn_lua_world *stand_in = stn_lua_push_twin(L, at, w); // for visitors
     stand_in->asks = "batch:visit";                        // for good: it is stepped by batch:step alone
     lua_setiuservalue(L, -2, 1);

@@ -388,6 +388,8 @@ stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, con
 /// `values`, where the other joints keep what they are. `what` names it in messages. Raises.
 void stn_lua_read_reference(lua_State *L, const char *what, const stn_control_target *target,
                             const stn_channel *channel, double *values);
+/// Its reference of the channel of that number, as it is now, until it is set again.
+const double *stn_lua_channel(const stn_lua_world *w, int32_t controller, int32_t channel);
 /// Its reference of a channel of one number, as it is now; NULL: it has no such channel.
 const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 
@@ -514,6 +516,8 @@ extern const luaL_Reg stn_lua_show_methods[], stn_lua_model_methods[], stn_lua_p
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];
+/// Of groups and links.
+extern const luaL_Reg stn_lua_factor_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],

@@ -11,13 +11,18 @@
 
 // ---------------------------------------------------------------------------------------------------------- references
 
-/// The reference of a channel as it is now: those of all constraints and then of all controllers are stacked in the
-/// state, channel by channel.
-static const double *present_reference(const stn_lua_world *w, int32_t controller, int32_t channel) {
+/// Those of all constraints, of all elements and of all controllers are stacked in the state, channel by channel.
+const double *stn_lua_channel(const stn_lua_world *w, int32_t controller, int32_t channel) {
     const double *reference = stn_world_state(w->world)->reference;
     const stn_model *model = stn_world_model(w->world);
     for (int32_t i = 0; i < model->constraint_count; i++) {
         const stn_constraint_ops *ops = model->constraints[i].instance->desc->ops.constraint;
+        for (int32_t k = 0; k < ops->channel_count; k++) {
+            reference += ops->channels[k].size;
+        }
+    }
+    for (int32_t i = 0; i < model->element_group_count; i++) {
+        const stn_element_ops *ops = model->element_groups[i].instance->desc->ops.element;
         for (int32_t k = 0; k < ops->channel_count; k++) {
             reference += ops->channels[k].size;
         }
@@ -46,7 +51,7 @@ static int32_t find_channel(const stn_lua_world *w, int32_t controller, const ch
 
 const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
     int32_t index = find_channel(w, controller, channel, 1);
-    return index >= 0 ? present_reference(w, controller, index) : NULL;
+    return index >= 0 ? stn_lua_channel(w, controller, index) : NULL;
 }
 
 bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *channel, int32_t *controller,
@@ -72,7 +77,7 @@ bool stn_lua_takes_reference(const stn_lua_world *w, int32_t controller, const c
 }
 
 const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
-    return present_reference(w, controller, find_channel(w, controller, channel, 0));
+    return stn_lua_channel(w, controller, find_channel(w, controller, channel, 0));
 }
 
 stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,
@@ -100,7 +105,7 @@ static void refuse_followers(lua_State *L, const char *what, const stn_control_t
 static void push_references(lua_State *L, const stn_lua_world *w, int32_t controller) {
     const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
     const stn_control_target *target = stn_world_controller_target(w->world, controller);
-    const double *values = present_reference(w, controller, 0);
+    const double *values = stn_lua_channel(w, controller, 0);
     lua_createtable(L, 0, ops->channel_count);
     for (int32_t i = 0; i < ops->channel_count; i++) {
         int32_t size = stn_channel_count(ops, i, target->dof_count);
@@ -160,7 +165,7 @@ static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller
     double *values = lua_newuserdatauv(L, sizeof(double) * (size_t)(size + 1), 0);
     const char *what = lua_pushfstring(L, "%s: %s", owner, channel->name);
     lua_rotate(L, -3, 2);
-    memcpy(values, present_reference(w, controller, index), sizeof(double) * (size_t)size);
+    memcpy(values, stn_lua_channel(w, controller, index), sizeof(double) * (size_t)size);
     if (rows == 1) {
         stn_lua_read_reference(L, what, target, channel, values);
     } else {

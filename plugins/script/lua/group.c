@@ -563,6 +563,8 @@ void stn_lua_open_group(lua_State *L) {
     static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_GROUP, place, meta, get_name, place_properties);
     stn_lua_class(L, STN_LUA_LINK, place, meta, get_name, place_properties);
+    stn_lua_extend(L, STN_LUA_GROUP, stn_lua_factor_methods);
+    stn_lua_extend(L, STN_LUA_LINK, stn_lua_factor_methods);
     stn_lua_extend(L, STN_LUA_GROUP, group);
     stn_lua_extend(L, STN_LUA_GROUP, stn_lua_name_methods);
     stn_lua_extend(L, STN_LUA_GROUP, stn_lua_coordinate_methods);

@@ -18,7 +18,7 @@ static int world_new(lua_State *L) {
     static const char *const keys[] = {
         "dt",          "gravity",        "solver",          "law",        "contact", "integrator",  "factor",
         "margin",      "contact_point",  "relaxation_rule", "seed",       "threads", "certificate", "stiction",
-        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", NULL};
+        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", "varied", NULL};
     lua_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
@@ -41,6 +41,7 @@ static int world_new(lua_State *L) {
     stn_fields_boolean(&f, "margin_only", &o.margin_only);
     stn_fields_at_least(&f, "sleep_velocity", "m/s", 0.0, &o.sleep_velocity);
     stn_fields_above_zero(&f, "sleep_time", "s", &o.sleep_time);
+    stn_fields_boolean(&f, "varied", &o.varied);
     if (stn_fields_integer(&f, "threads", 1, 1024, &whole)) {
         o.threads = (int32_t)whole;
     }

@@ -344,11 +344,21 @@ static void one_of_many_bodies_is_named(void **state) {
 }
 
 static void a_changed_parameter_is_found(void **state) {
-    uint64_t hash = 0;
     stn_replay_difference d;
-    tape *t = driven(*state, 1, 0, &hash);
-    double kp = 50.0, other = 50.0000001;
-    memcpy(find(t->run, t->run_size, &kp, sizeof kp), &other, sizeof other);
+    stn_error err;
+    int32_t robot = 0;
+    double ratio = 0.71, other = 0.7100000001;
+    stn_world *world = busy_world(*state, 1, &robot);
+    const int32_t control =
+        scene_controller(world, robot, "joint_impedance", "stiffness", 50.0, "damping_ratio", ratio, NULL);
+    tape *t = tape_record(world);
+    for (int32_t i = 0; i < 20; i++) {
+        const double target = 0.01 * i;
+        assert_ok(stn_world_set_reference(world, control, "position", &target, 1, &err), err);
+        step(world);
+    }
+    stn_world_destroy(world);
+    memcpy(find(t->run, t->run_size, &ratio, sizeof ratio), &other, sizeof other);
     uint64_t checksum = stn_hash(0, t->run, t->run_size - 8);
     memcpy(t->run + t->run_size - 8, &checksum, 8);
     assert_int_equal(first_difference(*state, t, &d), 2); // the first reference is 0, where the slider stands
@@ -584,6 +594,7 @@ static void options_other_than_the_default_are_part_of_a_run(void **state) {
     options.margin = 0.004;
     options.contact_point = STN_CONTACT_POINT_B;
     options.relaxation_rule = STN_RELAXATION_SERIES;
+    options.varied = true;
     stn_world *world = scene_world(*state, &options);
     stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space()), box = ground;
     box.shape = stn_shape_box(stn_vec3_make(0.1, 0.2, 0.05));
@@ -598,6 +609,10 @@ static void options_other_than_the_default_are_part_of_a_run(void **state) {
     assert_ok(stn_world_set_v(world, v, &err), err);
     tape *t = tape_record(world);
     for (int32_t i = 0; i < 100; i++) {
+        if (i == 50) { // it lies there by now
+            assert_ok(stn_world_set_mass_factor(world, 1, 2.5, &err), err);
+            assert_ok(stn_world_set_friction_factor(world, 0, 0.1, &err), err);
+        }
         step(world);
     }
     assert_true(stn_world_observation(world)->report->contact_count > 0);

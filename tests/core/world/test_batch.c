@@ -170,7 +170,7 @@ static void outputs_are_those_of_the_step(void **state) {
     assert_near(row[2], seen->time, 0.0);
     for (int32_t f = 0; f < STN_BATCH_FIELD_COUNT; f++) {
         assert_non_null(stn_batch_field_name(f));
-        assert_true(stn_batch_columns(batch, f) > 0);
+        assert_int_equal(stn_batch_columns(batch, f) > 0, f != STN_BATCH_MASS_FACTOR && f != STN_BATCH_FRICTION_FACTOR);
     }
     stn_batch_destroy(batch);
     stn_world_destroy(world);
