@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <stiction/batch.h>
-
-#include "bind.h"
+#include "batch.h"
 
 /// Steps of all worlds between two looks whether the script is to end; of one world at most so many.
 enum { STEPS_AT_ONCE = 20000, STEPS_OF_A_WORLD = 16 };
@@ -32,7 +30,7 @@ typedef struct batch_object {
     lua_session *session;
     stn_batch *batch; // NULL once closed
     int32_t nq;
-    bool failure_said, convergence_said; // the latter also of approximate plugins, which never converge
+    stn_batch_warnings said;
     int32_t part_count;
     reference_part *parts; // (part_count), in the memory of user value 2
 } batch_object;
@@ -232,27 +230,33 @@ static int batch_columns(lua_State *L) {
 
 // ---------------------------------------------------------------------------------------------------------- steps
 
-/// Neither the table of a run nor its checks see the steps of a batch: what is wrong with them is warned of once.
-static void warn_of_steps(lua_State *L, batch_object *o, const stn_batch_tally *all) {
-    const bool failed = all->failed > 0 && !o->failure_said, open = all->not_converged > 0 && !o->convergence_said;
+stn_batch_warnings stn_lua_batch_warnings(const stn_lua_world *w) {
+    const stn_instance *integrator = stn_world_plugin(w->world, STN_KIND_INTEGRATOR);
+    return (stn_batch_warnings){.convergence_said =
+                                    stn_integrator_solves(integrator->desc->ops.integrator) ||
+                                    stn_plugin_says(stn_world_plugin(w->world, STN_KIND_SOLVER), "approximate")};
+}
+
+void stn_lua_batch_warn(lua_State *L, const lua_session *session, const stn_batch *batch, const char *owner,
+                        const char *tally, stn_batch_warnings *said) {
+    const stn_batch_tally all = stn_batch_count_steps(batch);
+    const bool failed = all.failed > 0 && !said->failure_said, open = all.not_converged > 0 && !said->convergence_said;
     if (!failed && !open) {
         return;
     }
     stn_lua_where(L);
-    for (int32_t i = 0; failed && !o->failure_said; i++) {
-        const stn_error *why = stn_batch_error(o->batch, i);
+    for (int32_t i = 0; failed && !said->failure_said; i++) {
+        const stn_error *why = stn_batch_error(batch, i);
         if (why != NULL) {
-            stn_log(o->session->context, STN_LOG_WARNING,
-                    "%sbatch:step: %d of %d worlds stand still; the first one, world %d: %s", lua_tostring(L, -1),
-                    (int)all->failed, (int)stn_batch_count(o->batch), (int)i + 1, why->text);
-            o->failure_said = true;
+            stn_log(session->context, STN_LOG_WARNING, "%s%s: %d of %d worlds stand still; the first one, world %d: %s",
+                    lua_tostring(L, -1), owner, (int)all.failed, (int)stn_batch_count(batch), (int)i + 1, why->text);
+            said->failure_said = true;
         }
     }
     if (open) {
-        stn_log(o->session->context, STN_LOG_WARNING,
-                "%sbatch:step: %lld of %lld steps have not converged so far; batch:tally() counts them",
-                lua_tostring(L, -1), (long long)all->not_converged, (long long)all->steps);
-        o->convergence_said = true;
+        stn_log(session->context, STN_LOG_WARNING, "%s%s: %lld of %lld steps have not converged so far; %s counts them",
+                lua_tostring(L, -1), owner, (long long)all.not_converged, (long long)all.steps, tally);
+        said->convergence_said = true;
     }
     lua_pop(L, 1);
 }
@@ -272,9 +276,8 @@ static int batch_step(lua_State *L) {
             stn_lua_fail(L, "interrupted");
         }
     }
-    const stn_batch_tally all = stn_batch_count_steps(o->batch);
-    warn_of_steps(L, o, &all);
-    lua_pushinteger(L, all.failed);
+    stn_lua_batch_warn(L, o->session, o->batch, "batch:step", "batch:tally()", &o->said);
+    lua_pushinteger(L, stn_batch_count_steps(o->batch).failed);
     return 1;
 }
 
@@ -318,9 +321,8 @@ static int batch_error(lua_State *L) {
     return 1;
 }
 
-static int batch_tally(lua_State *L) {
-    const batch_object *o = check_batch(L);
-    const stn_batch_tally all = stn_batch_count_steps(o->batch);
+void stn_lua_push_tally(lua_State *L, const stn_batch *batch) {
+    const stn_batch_tally all = stn_batch_count_steps(batch);
     lua_createtable(L, 0, 4);
     const struct {
         const char *name;
@@ -331,6 +333,10 @@ static int batch_tally(lua_State *L) {
         lua_pushinteger(L, numbers[i].value);
         lua_setfield(L, -2, numbers[i].name);
     }
+}
+
+static int batch_tally(lua_State *L) {
+    stn_lua_push_tally(L, check_batch(L)->batch);
     return 1;
 }
 
@@ -439,22 +445,29 @@ static uint32_t read_outputs(lua_State *L, const stn_fields *f, const batch_obje
     return outputs;
 }
 
-static int module_batch(lua_State *L) {
-    static const char *const keys[] = {"count", "threads", "outputs", NULL};
-    stn_fields f = stn_fields_open(L, 1, "stn.batch", keys, 1);
+stn_lua_world *stn_lua_batch_world(lua_State *L, const char *owner) {
     lua_rawgeti(L, 1, 1);
     if (luaL_testudata(L, -1, STN_LUA_WORLD) == NULL) {
-        stn_lua_fail(L, "stn.batch: the first entry must be a world, stn.batch { world, count = 100 }, got %s",
+        stn_lua_fail(L, "%s: the first entry must be a world, %s { world, count = 100 }, got %s", owner, owner,
                      luaL_typename(L, -1));
     }
     const int at = lua_gettop(L);
     stn_lua_world *w = stn_lua_world_compiled(L, at);
-    stn_lua_tasks_refuse(L, at, "stn.batch", "code that waits cannot be copied");
+    stn_lua_tasks_refuse(L, at, owner, "code that waits cannot be copied");
     if (stn_lua_runs_functions(L, at)) {
         stn_lua_fail(L,
-                     "stn.batch: this world has kinematic motions or functions of controllers, which run in Lua; the "
-                     "worlds of a batch step by themselves");
+                     "%s: this world has kinematic motions or functions of controllers, which run in Lua; the worlds "
+                     "of a batch step by themselves",
+                     owner);
     }
+    return w;
+}
+
+static int module_batch(lua_State *L) {
+    static const char *const keys[] = {"count", "threads", "outputs", NULL};
+    stn_fields f = stn_fields_open(L, 1, "stn.batch", keys, 1);
+    stn_lua_world *w = stn_lua_batch_world(L, "stn.batch");
+    const int at = lua_gettop(L);
     stn_batch_options options = stn_batch_options_default();
     lua_Integer count = 1, threads = 1;
     stn_fields_integer(&f, "count", 1, 1 << 24, &count);
@@ -462,11 +475,7 @@ static int module_batch(lua_State *L) {
     options.count = (int32_t)count;
     options.threads = (int32_t)threads;
     batch_object *o = lua_newuserdatauv(L, sizeof *o, 2);
-    const stn_instance *integrator = stn_world_plugin(w->world, STN_KIND_INTEGRATOR);
-    *o =
-        (batch_object){.session = w->session,
-                       .convergence_said = stn_integrator_solves(integrator->desc->ops.integrator) ||
-                                           stn_plugin_says(stn_world_plugin(w->world, STN_KIND_SOLVER), "approximate")};
+    *o = (batch_object){.session = w->session, .said = stn_lua_batch_warnings(w)};
     luaL_setmetatable(L, STN_LUA_BATCH);
     find_references(L, w, o);
     options.outputs = read_outputs(L, &f, o);

@@ -393,6 +393,12 @@ const double *stn_lua_channel(const stn_lua_world *w, int32_t controller, int32_
 /// Its reference of a channel of one number, as it is now; NULL: it has no such channel.
 const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 
+// ------------------------------------------------------------------------------------- predictions (predict.c)
+
+struct stn_predictor;
+/// What predicts steps of the world at index 1 as it is now, its clone and snapshot ready; the world keeps it. Raises.
+struct stn_predictor *stn_lua_predictor(lua_State *L, const stn_lua_world *w);
+
 // ------------------------------------------------------------------------ controllers' functions (control.c)
 
 /// Before a step: asks those that are due, and sets what they return.
@@ -502,6 +508,7 @@ void stn_lua_open_patch(lua_State *L);
 void stn_lua_open_pose(lua_State *L);
 void stn_lua_open_task(lua_State *L);
 void stn_lua_open_batch(lua_State *L);
+void stn_lua_open_rollout(lua_State *L);
 void stn_lua_open_move(lua_State *L);
 /// Is this the first time that the state meets the file? What is said about it needs saying once.
 bool stn_lua_first_time(lua_State *L, const char *path);
@@ -512,7 +519,7 @@ extern const luaL_Reg stn_lua_show_methods[], stn_lua_model_methods[], stn_lua_p
     stn_lua_run_methods[], stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[],
     stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
     stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[],
-    stn_lua_predict_methods[], stn_lua_soft_methods[], stn_lua_soft_describe_methods[];
+    stn_lua_predict_methods[], stn_lua_linearize_methods[], stn_lua_soft_methods[], stn_lua_soft_describe_methods[];
 /// Of groups.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_grip_methods[], stn_lua_move_methods[], stn_lua_path_methods[];
@@ -521,7 +528,8 @@ extern const luaL_Reg stn_lua_factor_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],
-    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_batch_functions[], stn_lua_wait_functions[];
+    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_batch_functions[], stn_lua_rollout_functions[],
+    stn_lua_wait_functions[];
 /// Of tasks.
 extern const luaL_Reg stn_lua_wait_methods[];
 

@@ -50,7 +50,7 @@ static void release_clones(stn_predictor *p) {
     p->world = p->nearby = NULL;
 }
 
-static void release_snapshot(stn_predictor *p) {
+void stn_predict_release(stn_predictor *p) {
     stn_snapshot_destroy(p->snapshot);
     p->snapshot = NULL;
 }
@@ -58,7 +58,7 @@ static void release_snapshot(stn_predictor *p) {
 static int predictor_collect(lua_State *L) {
     stn_predictor *p = lua_touserdata(L, 1);
     release_clones(p);
-    release_snapshot(p);
+    stn_predict_release(p);
     stn_arena_destroy(p->arena);
     stn_arena_destroy(p->island);
     p->arena = p->island = NULL;
@@ -154,31 +154,28 @@ static void include_motions(lua_State *L, const request *r) {
     if (failed != LUA_OK) {
         lua_error(L);
     }
-    release_snapshot(p);
+    stn_predict_release(p);
     stn_lua_check(L, stn_world_snapshot(p->world, &p->snapshot, &err), &err);
 }
 
-/// Makes the predictor ready for steps from the world as it is now.
-static void prepare(lua_State *L, request *r) {
-    stn_predictor *p = find_predictor(L, r->w);
-    stn_world *world = r->w->world;
+stn_predictor *stn_lua_predictor(lua_State *L, const stn_lua_world *w) {
+    stn_predictor *p = find_predictor(L, w);
     stn_error err = {0};
-    r->predictor = p;
-    release_snapshot(p);
-    if (p->world != NULL && !is_alike(world, p->world)) {
+    stn_predict_release(p);
+    if (p->world != NULL && !is_alike(w->world, p->world)) {
         release_clones(p);
     }
     if (p->world == NULL) {
-        stn_lua_check(L, stn_world_clone(world, &p->world, &err), &err);
+        stn_lua_check(L, stn_world_clone(w->world, &p->world, &err), &err);
     }
-    stn_lua_check(L, stn_world_set_dt(p->world, stn_world_dt(world), &err), &err);
-    list_parts(L, p, r->w);
-    stn_lua_check(L, stn_world_snapshot(world, &p->snapshot, &err), &err);
-    include_motions(L, r);
+    stn_lua_check(L, stn_world_set_dt(p->world, stn_world_dt(w->world), &err), &err);
+    list_parts(L, p, w);
+    stn_lua_check(L, stn_world_snapshot(w->world, &p->snapshot, &err), &err);
+    return p;
 }
 
-stn_status stn_predict_step(const stn_predictor *p, stn_world *world, const stn_predict_input *input, double *start,
-                            stn_error *err) {
+stn_status stn_predict_place(const stn_predictor *p, stn_world *world, const stn_predict_input *input,
+                             stn_error *err) {
     const stn_model *model = stn_world_model(world);
     const size_t size = (size_t)model->nq * sizeof(double);
     stn_status status = stn_world_restore(world, p->snapshot, err);
@@ -194,10 +191,16 @@ stn_status stn_predict_step(const stn_predictor *p, stn_world *world, const stn_
         status =
             stn_world_set_reference(world, part->controller, position, input->command + part->start, part->count, err);
     }
+    return status;
+}
+
+stn_status stn_predict_step(const stn_predictor *p, stn_world *world, const stn_predict_input *input, double *start,
+                            stn_error *err) {
+    const stn_status status = stn_predict_place(p, world, input, err);
     if (status != STN_OK) {
         return status;
     }
-    memcpy(start, stn_world_state(world)->q, size);
+    memcpy(start, stn_world_state(world)->q, (size_t)stn_world_model(world)->nq * sizeof *start);
     return stn_world_step(world, err);
 }
 
@@ -452,7 +455,8 @@ static request begin(lua_State *L, const char *owner, bool batch) {
     r.w = stn_lua_world_idle(L, 1, owner);
     stn_lua_world_complete(L, 1, r.w);
     read_options(L, 4, &r);
-    prepare(L, &r);
+    r.predictor = stn_lua_predictor(L, r.w);
+    include_motions(L, &r);
     const size_t nq = (size_t)stn_world_model(r.w->world)->nq, commands = (size_t)r.predictor->command_count;
     r.q = lua_newuserdatauv(L, sizeof(double) * (2 * nq + commands + 1), 0);
     r.start = r.q + nq;
@@ -466,7 +470,7 @@ static int world_predict(lua_State *L) {
     const double *q = read_q(L, 2, &r, "world:predict: q");
     read_command(L, 3, &r, "world:predict: command");
     predict(L, &r, q);
-    release_snapshot(r.predictor);
+    stn_predict_release(r.predictor);
     return 1;
 }
 
@@ -618,7 +622,7 @@ static int world_predict_batch(lua_State *L) {
         lua_rawseti(L, results, i);
         lua_settop(L, results);
     }
-    release_snapshot(r.predictor);
+    stn_predict_release(r.predictor);
     return 1;
 }
 

@@ -35,10 +35,16 @@ typedef struct stn_predict_input {
     const double *command; // (command_count)
 } stn_predict_input;
 
+/// Puts `world`, a clone, there.
+stn_status stn_predict_place(const stn_predictor *predictor, stn_world *world, const stn_predict_input *input,
+                             stn_error *err);
 /// One step of `world`, a clone, from there. `start` (nq) receives the coordinates that it started from. As
 /// stn_world_step.
 stn_status stn_predict_step(const stn_predictor *predictor, stn_world *world, const stn_predict_input *input,
                             double *start, stn_error *err);
+
+/// Gives up the snapshot; the next call takes one anew.
+void stn_predict_release(stn_predictor *predictor);
 
 /// How the next coordinates move with the commands and with those of the start, in velocity coordinates: column k
 /// belongs to command k, and behind them, `by_q`, column command_count + i to velocity i.

@@ -333,7 +333,7 @@ static void open_world(lua_State *L) {
         stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,      stn_lua_sensor_methods,
         stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,   stn_lua_contact_methods,
         stn_lua_solve_methods,      stn_lua_capture_methods, stn_lua_patch_methods,        stn_lua_task_methods,
-        stn_lua_predict_methods,    stn_lua_soft_methods,    stn_lua_soft_describe_methods};
+        stn_lua_predict_methods,    stn_lua_linearize_methods, stn_lua_soft_methods,    stn_lua_soft_describe_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }
@@ -373,6 +373,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_task(L);
     stn_lua_open_move(L);
     stn_lua_open_batch(L);
+    stn_lua_open_rollout(L);
     lua_newtable(L);
     luaL_setfuncs(L, functions, 0);
     luaL_setfuncs(L, stn_lua_params_functions, 0);
@@ -386,6 +387,7 @@ int luaopen_stiction(lua_State *L) {
     luaL_setfuncs(L, stn_lua_material_functions, 0);
     luaL_setfuncs(L, stn_lua_task_functions, 0);
     luaL_setfuncs(L, stn_lua_batch_functions, 0);
+    luaL_setfuncs(L, stn_lua_rollout_functions, 0);
     luaL_setfuncs(L, stn_lua_wait_functions, 0);
     lua_pushnumber(L, STN_PI / 180.0);
     lua_setfield(L, -2, "deg");
