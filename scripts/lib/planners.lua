@@ -224,8 +224,8 @@ cem.__index = cem
 function planners.cem(options)
   check_keys(options, { elites = true, smoothing = true, least_sigma = true })
   local self = make(options, cem)
-  self.elites = math.max(1, math.floor(number(options, "elites", 0.1, 0, 1) * self.samples + 0.5))
-  self.smoothing = number(options, "smoothing", 0.1, 0, 1 - 1e-9)
+  self.elites = math.max(1, math.floor(number(options, "elites", 0.2, 0, 1) * self.samples + 0.5))
+  self.smoothing = number(options, "smoothing", 0.3, 0, 1 - 1e-9)
   self.least_sigma = each(options, "least_sigma", 0, self.controls)
   self:widen()
   return self

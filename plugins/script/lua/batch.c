@@ -237,19 +237,21 @@ stn_batch_warnings stn_lua_batch_warnings(const stn_lua_world *w) {
                                     stn_plugin_says(stn_world_plugin(w->world, STN_KIND_SOLVER), "approximate")};
 }
 
-void stn_lua_batch_warn(lua_State *L, const lua_session *session, const stn_batch *batch, const char *owner,
-                        const char *tally, stn_batch_warnings *said) {
+void stn_lua_batch_warn(lua_State *L, const lua_session *session, const stn_batch *batch, bool rollout,
+                        stn_batch_warnings *said) {
     const stn_batch_tally all = stn_batch_count_steps(batch);
     const bool failed = all.failed > 0 && !said->failure_said, open = all.not_converged > 0 && !said->convergence_said;
     if (!failed && !open) {
         return;
     }
+    const char *owner = rollout ? "rollout:run" : "batch:step", *tally = rollout ? "rollout:tally()" : "batch:tally()";
     stn_lua_where(L);
     for (int32_t i = 0; failed && !said->failure_said; i++) {
         const stn_error *why = stn_batch_error(batch, i);
         if (why != NULL) {
-            stn_log(session->context, STN_LOG_WARNING, "%s%s: %d of %d worlds stand still; the first one, world %d: %s",
-                    lua_tostring(L, -1), owner, (int)all.failed, (int)stn_batch_count(batch), (int)i + 1, why->text);
+            stn_log(session->context, STN_LOG_WARNING, "%s%s: %d of %d %s; the first one, %s %d: %s",
+                    lua_tostring(L, -1), owner, (int)all.failed, (int)stn_batch_count(batch),
+                    rollout ? "plans failed" : "worlds stand still", rollout ? "plan" : "world", (int)i + 1, why->text);
             said->failure_said = true;
         }
     }
@@ -276,7 +278,7 @@ static int batch_step(lua_State *L) {
             stn_lua_fail(L, "interrupted");
         }
     }
-    stn_lua_batch_warn(L, o->session, o->batch, "batch:step", "batch:tally()", &o->said);
+    stn_lua_batch_warn(L, o->session, o->batch, false, &o->said);
     lua_pushinteger(L, stn_batch_count_steps(o->batch).failed);
     return 1;
 }

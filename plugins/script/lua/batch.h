@@ -17,9 +17,9 @@ stn_lua_world *stn_lua_batch_world(lua_State *L, const char *owner);
 /// What there is to warn of with the plugins of this world.
 stn_batch_warnings stn_lua_batch_warnings(const stn_lua_world *w);
 /// Neither the table of a run nor its checks see the steps of a batch: what is wrong with them is warned of once.
-/// `owner` made them, and `tally` names what counts them.
-void stn_lua_batch_warn(lua_State *L, const lua_session *session, const stn_batch *batch, const char *owner,
-                        const char *tally, stn_batch_warnings *said);
+/// `rollout`: its worlds are plans.
+void stn_lua_batch_warn(lua_State *L, const lua_session *session, const stn_batch *batch, bool rollout,
+                        stn_batch_warnings *said);
 /// Pushes a table of stn_batch_tally.
 void stn_lua_push_tally(lua_State *L, const stn_batch *batch);
 

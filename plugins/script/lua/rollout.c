@@ -303,7 +303,7 @@ static int rollout_run(lua_State *L) {
     }
     o->ran = true;
     sum_costs(L, o);
-    stn_lua_batch_warn(L, o->session, o->batch, owner, "rollout:tally()", &o->said);
+    stn_lua_batch_warn(L, o->session, o->batch, true, &o->said);
     int32_t failed = 0;
     lua_createtable(L, o->count, 0);
     for (int32_t i = 0; i < o->count; i++) {
