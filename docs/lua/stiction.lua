@@ -737,6 +737,64 @@ function batch:close() end
 ---@return stiction.batch
 function stn.batch(options) end
 
+---@class stiction.RolloutRow at the end of a control; its tables are filled anew for each call
+---@field q number[]
+---@field v number[]
+---@field body_pose number[] 7 numbers for each of the rollout's body_pose
+---@field control number[]
+---@field interval integer 1 to the number of controls
+---@field last boolean
+
+---@class stiction.SquareCost weight (x - target)^2; a number for all columns, or one for each
+---@field weight? number|number[]
+---@field target? number|number[]
+
+---@class stiction.RolloutCost
+---@field q? stiction.SquareCost
+---@field v? stiction.SquareCost
+---@field control? stiction.SquareCost
+---@field body_pose? stiction.SquareCost
+---@field last? { q?: stiction.SquareCost, v?: stiction.SquareCost, body_pose?: stiction.SquareCost } weights on top at the end of a plan
+
+---Plans of controls, tried side by side from the present state of a world.
+---@class stiction.rollout
+---@field count integer plans of a run
+---@field hold integer steps of a control
+---@field control_count integer numbers of a control
+local rollout = {}
+---@param plans number[][] each one flat list, control after control
+---@return number[] costs math.huge of those that failed
+---@return integer failed
+function rollout:run(plans) end
+---@param plan integer of the last run
+---@return { q: number[][], v: number[][], body_pose: number[][], control: number[][] }
+function rollout:trajectory(plan) end
+---@param plan integer of the last run
+---@return string? why it failed
+function rollout:error(plan) end
+---@return { steps: integer, not_converged: integer, stalled: integer, failed: integer }
+function rollout:tally() end
+function rollout:close() end
+
+---@alias stiction.Control "effort"|"command"|string "reference.NAME"
+
+---@param options { [1]: stiction.world, count: integer, threads?: integer, control?: stiction.Control, joints?: (stiction.joint|string)[], hold?: integer, body_pose?: stiction.Links[], cost: stiction.RolloutCost|(fun(row: stiction.RolloutRow): number) }
+---@return stiction.rollout
+function stn.rollout(options) end
+
+---@class stiction.Linearization
+---@field q number[] after the step
+---@field v number[]
+---@field converged boolean
+---@field one_sided number largest difference of derivatives from both sides
+
+---Derivatives of one step, in velocity coordinates.
+---@param options? { q?: number[], v?: number[], control?: stiction.Control, joints?: (stiction.joint|string)[], values?: number[] }
+---@return number[][] A 2 nv rows and columns
+---@return number[][] B 2 nv rows, a column for each number of a control
+---@return stiction.Linearization step
+function world:linearize(options) end
+
 ---@class stiction.Prediction
 ---@field status "ok"|"not_converged"|"stalled"|"failed"
 ---@field converged boolean

@@ -8,10 +8,6 @@
 --
 -- Numbers at random come from a generator of the planner's own: one seed, one sequence of plans, whatever else is drawn, and
 -- however many threads find the costs.
---
--- [rubinstein-2004] R. Rubinstein, D. Kroese, The Cross-Entropy Method, Springer 2004, chapters 4 and 5.
--- [williams-2017] G. Williams, N. Wagener, B. Goldfain, P. Drews, J. Rehg, B. Boots, E. Theodorou, Information theoretic MPC for
---   model-based reinforcement learning, ICRA 2017.
 local planners = {}
 
 -- ------------------------------------------------------------------------------------------------------------ at random

@@ -19,7 +19,7 @@ local function registered()
   local sensor = world:sensor { "imu", link = ball }
   local step = world:step()
   local objects = { world = world, group = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
-    batch = stn.batch { world }, constraint = constraint, pose = ball:pose(), task = world:task(function() end), sensor = sensor, soft = soft }
+    batch = stn.batch { world }, rollout = stn.rollout { world, count = 1, cost = {} }, constraint = constraint, pose = ball:pose(), task = world:task(function() end), sensor = sensor, soft = soft }
   local found = { stn = {}, patch = {} }
   for name, value in pairs(stn) do
     if type(value) == "function" then

@@ -41,7 +41,8 @@ static int32_t check_joint(const choice *c) {
         stn_lua_fail(L, "%s: joints: the joint belongs to another world", c->owner);
     }
     if (joint == NULL && lua_type(L, -1) != LUA_TSTRING) {
-        stn_lua_fail(L, "%s: joints must be a list of joints or of their names, got %s", c->owner, luaL_typename(L, -1));
+        stn_lua_fail(L, "%s: joints must be a list of joints or of their names, got %s", c->owner,
+                     luaL_typename(L, -1));
     }
     return joint != NULL ? joint->index : stn_lua_find_joint(L, c->owner, c->w, -1, lua_tostring(L, -1));
 }
@@ -53,7 +54,8 @@ static void read_joints(const stn_fields *f, choice *c) {
         return;
     }
     if (lua_type(L, -1) != LUA_TTABLE) {
-        stn_lua_fail(L, "%s: joints must be a list of joints or of their names, got %s", c->owner, luaL_typename(L, -1));
+        stn_lua_fail(L, "%s: joints must be a list of joints or of their names, got %s", c->owner,
+                     luaL_typename(L, -1));
     }
     const lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
     c->dofs = lua_newuserdatauv(L, sizeof *c->dofs * (size_t)(model->nv + 1), 0);
@@ -176,8 +178,8 @@ void stn_controls_now(const stn_controls *controls, const stn_world *world, doub
     const stn_state *state = stn_world_state(world);
     for (int32_t i = 0; i < controls->count; i++) {
         const int32_t part = controls->part[i];
-        values[i] = part < 0 ? state->effort[controls->at[i]]
-                             : state->reference[controls->parts[part].start + controls->at[i]];
+        values[i] =
+            part < 0 ? state->effort[controls->at[i]] : state->reference[controls->parts[part].start + controls->at[i]];
     }
 }
 

@@ -174,8 +174,7 @@ stn_predictor *stn_lua_predictor(lua_State *L, const stn_lua_world *w) {
     return p;
 }
 
-stn_status stn_predict_place(const stn_predictor *p, stn_world *world, const stn_predict_input *input,
-                             stn_error *err) {
+stn_status stn_predict_place(const stn_predictor *p, stn_world *world, const stn_predict_input *input, stn_error *err) {
     const stn_model *model = stn_world_model(world);
     const size_t size = (size_t)model->nq * sizeof(double);
     stn_status status = stn_world_restore(world, p->snapshot, err);

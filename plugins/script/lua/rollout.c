@@ -27,21 +27,21 @@ typedef struct rollout {
     stn_batch *batch; // NULL once closed
     stn_controls controls;
     stn_batch_warnings said;
-    double dt;            // of the world when the batch was made [s]
-    int32_t count, hold;  // plans, steps of a control
-    int32_t pose_count;   // bodies of body_pose
-    int32_t *bodies;      // (pose_count)
-    quadratic quadratic;  // weight NULL: a function
-    bool running;         // its cost function is called
-    bool ran;             // the last run was made
+    double dt;                                             // of the world when the batch was made [s]
+    int32_t count, hold;                                   // plans, steps of a control
+    int32_t pose_count;                                    // bodies of body_pose
+    int32_t *bodies;                                       // (pose_count)
+    quadratic quadratic;                                   // weight NULL: a function
+    bool running;                                          // its cost function is called
+    bool ran;                                              // the last run was made
     int32_t width[PART_COUNT], start[PART_COUNT], columns; // of a row
     // of the last run, in the memory of user value OF_PLANS
-    int32_t horizon, room;  // controls of a plan, those that there is memory for
-    double *plans;          // (count x horizon x controls.count)
-    double *rows;           // (count x horizon x columns) at the end of each control
-    double *costs;          // (count)
-    double *scratch;        // (count x controls.room)
-    int32_t *steps;         // (count) made
+    int32_t horizon, room; // controls of a plan, those that there is memory for
+    double *plans;         // (count x horizon x controls.count)
+    double *rows;          // (count x horizon x columns) at the end of each control
+    double *costs;         // (count)
+    double *scratch;       // (count x controls.room)
+    int32_t *steps;        // (count) made
 } rollout;
 
 static rollout *check_rollout(lua_State *L, const char *owner) {

@@ -18,7 +18,7 @@ static int world_new(lua_State *L) {
     static const char *const keys[] = {
         "dt",          "gravity",        "solver",          "law",        "contact", "integrator",  "factor",
         "margin",      "contact_point",  "relaxation_rule", "seed",       "threads", "certificate", "stiction",
-        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", "varied", NULL};
+        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", "varied",  NULL};
     lua_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
@@ -328,12 +328,13 @@ static void open_world(lua_State *L) {
     lua_pushcclosure(L, assign_to_world, 1);
     lua_setfield(L, -2, "__newindex");
     lua_pop(L, 1);
-    const luaL_Reg *const more[] = {
-        stn_lua_show_methods,       stn_lua_model_methods,   stn_lua_pair_methods,         stn_lua_state_methods,
-        stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,      stn_lua_sensor_methods,
-        stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,   stn_lua_contact_methods,
-        stn_lua_solve_methods,      stn_lua_capture_methods, stn_lua_patch_methods,        stn_lua_task_methods,
-        stn_lua_predict_methods,    stn_lua_linearize_methods, stn_lua_soft_methods,    stn_lua_soft_describe_methods};
+    const luaL_Reg *const more[] = {stn_lua_show_methods,    stn_lua_model_methods,        stn_lua_pair_methods,
+                                    stn_lua_state_methods,   stn_lua_run_methods,          stn_lua_log_methods,
+                                    stn_lua_control_methods, stn_lua_sensor_methods,       stn_lua_world_name_methods,
+                                    stn_lua_query_methods,   stn_lua_constraint_methods,   stn_lua_contact_methods,
+                                    stn_lua_solve_methods,   stn_lua_capture_methods,      stn_lua_patch_methods,
+                                    stn_lua_task_methods,    stn_lua_predict_methods,      stn_lua_linearize_methods,
+                                    stn_lua_soft_methods,    stn_lua_soft_describe_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }
