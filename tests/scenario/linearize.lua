@@ -116,8 +116,8 @@ stn.test("an arm of seven joints, by dual numbers", function()
   end
   stn.result("arm: A against dual numbers, at most", worst_A)
   stn.result("arm: B against dual numbers, at most", worst_B)
-  assert(worst_A < 1e-6, worst_A)
-  assert(worst_B < 1e-6, worst_B)
+  assert(worst_A < 1e-9, worst_A)
+  assert(worst_B < 1e-9, worst_B)
 end)
 
 stn.test("a free body: six coordinates of seven numbers", function()
