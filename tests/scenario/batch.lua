@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- stn.batch: worlds side by side have the bits of worlds alone; fields by row; resets, branches, visits; bad input.
 local stn = require "stiction"
+local files <close> = require "files"()
 
 local function refuses(text, action) stn.fails(action, text) end
 
@@ -103,6 +104,16 @@ stn.test("a world that fails stands still", function()
   assert(batch:step(5) == 1)
   assert(batch:error(3):find "not finite" or batch:error(3):find "inf" or batch:error(3):find "diverge", batch:error(3))
   assert(batch:error(1) == nil and batch:get("time", 1) > 0.009 and batch:get("time", 3) < 0.009)
+  local path = files:path ".json"
+  local hash, report = batch:hash(3), batch:error(3)
+  batch:save_capsule(3, path)
+  assert(batch:hash(3) == hash and batch:error(3) == report)
+  local again = stn.capsule(path)
+  assert(again:hash() == hash)
+  stn.fails(function() again:step() end, "step 0")
+  refuses("world 1 has not failed", function() batch:save_capsule(1, path) end)
+  refuses("world 5 is not one of 1 to 4", function() batch:save_capsule(5, path) end)
+  refuses("/nowhere/", function() batch:save_capsule(3, "/nowhere/x.json") end)
   batch:reset(3)
   assert(batch:step(1) == 0)
 end)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <stiction/batch.h>
+#include <stiction/replay.h>
 
 #include "bind.h"
 
@@ -243,8 +243,10 @@ static void warn_of_steps(lua_State *L, batch_object *o, const stn_batch_tally *
         const stn_error *why = stn_batch_error(o->batch, i);
         if (why != NULL) {
             stn_log(o->session->context, STN_LOG_WARNING,
-                    "%sbatch:step: %d of %d worlds stand still; the first one, world %d: %s", lua_tostring(L, -1),
-                    (int)all->failed, (int)stn_batch_count(o->batch), (int)i + 1, why->text);
+                    "%sbatch:step: %d of %d worlds stand still; the first one, world %d: %s (batch:save_capsule(%d, "
+                    "\"failed.json\") keeps the step)",
+                    lua_tostring(L, -1), (int)all->failed, (int)stn_batch_count(o->batch), (int)i + 1, why->text,
+                    (int)i + 1);
             o->failure_said = true;
         }
     }
@@ -316,6 +318,19 @@ static int batch_error(lua_State *L) {
         lua_pushnil(L);
     }
     return 1;
+}
+
+/// batch:save_capsule(i, path): the step that failed, as a file that `stiction replay` makes again.
+static int batch_save_capsule(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    const int32_t world = check_world(L, 2, o, "batch:save_capsule");
+    const char *path = luaL_checkstring(L, 3);
+    if (stn_batch_error(o->batch, world) == NULL) {
+        stn_lua_fail(L, "batch:save_capsule: world %d has not failed", (int)world + 1);
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_save_capsule(o->batch, world, path, &err), &err);
+    return 0;
 }
 
 static int batch_tally(lua_State *L) {
@@ -482,7 +497,8 @@ void stn_lua_open_batch(lua_State *L) {
     static const luaL_Reg methods[] = {{"step", batch_step},   {"get", batch_get},         {"set", batch_set},
                                        {"reset", batch_reset}, {"copy", batch_copy},       {"visit", batch_visit},
                                        {"error", batch_error}, {"columns", batch_columns}, {"tally", batch_tally},
-                                       {"hash", batch_hash},   {"close", batch_close},     {NULL, NULL}};
+                                       {"hash", batch_hash},   {"close", batch_close},     {"save_capsule", batch_save_capsule},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", batch_close}, {"__close", batch_close}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_BATCH, methods, meta, get_batch, batch_properties);
 }
