@@ -42,7 +42,7 @@ static void trot(const stn_model *model, double time, double *q) {
 static void grip(const stn_model *model, double time, double *q) {
     (void)time;
     for (int32_t j = 0; j < model->joint_count; j++) {
-        if (strcmp(model->joints[j].name, "wsg50_finger_left_joint") == 0) {
+        if (strstr(model->joints[j].name, "_slide") != NULL) {
             q[model->joints[j].q_start] = 0.025 - 0.01;
         }
     }
