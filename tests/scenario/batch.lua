@@ -193,3 +193,53 @@ stn.test("soft bodies, nothing at all, one coordinate", function()
   batch_of_one:step(100)
   assert(math.abs(batch_of_one:get("q", 1)[1] + batch_of_one:get("q", 2)[1]) < 1e-12)
 end)
+
+stn.test("sensors of all worlds, as those of worlds alone read", function()
+  local function sensed(seed)
+    local world, _, pd = scene()
+    local arm = world:group "arm"
+    local noise = { force = { density = 0.01, walk = 0.002 }, torque = { density = 1e-4 } }
+    return world, pd, {
+      world:sensor { "force_torque", link = arm:link "iiwa14_link_7", seed = seed, noise = noise },
+      world:sensor { "joint_torque", joint = arm:joint "iiwa14_joint_3" },
+      world:sensor { "contact_force", on = world:group "ball" },
+      world:sensor { "imu", link = world:group "ball" },
+    }
+  end
+  local base = sensed(7)
+  for _, threads in ipairs { 1, 3 } do
+    local batch = stn.batch { base, count = 4, threads = threads, outputs = { "sensors", "body_pose" } }
+    assert(batch:columns "sensors" == 6 + 1 + 6 + 6 and batch:get("sensors", 2)[7] == 0)
+    batch:set("command", { { 0.1, 0, 0, 0, 0, 0, 0 }, { 0.2, 0, 0, 0, 0, 0, 0 }, { 0, 0.3, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0.4, 0, 0, 0 } })
+    assert(batch:step(130) == 0)
+    local rows = batch:get "sensors"
+    for i = 1, 4, 3 do
+      local one, pd, sensors = sensed(7)
+      pd:set { position = batch:get("command", i) }
+      for _ = 1, 130 do one:step() end
+      local expected, column = {}, 0
+      for k, parts in ipairs { { "force", "torque" }, { "torque" }, { "force", "torque" }, { "specific_force", "angular_velocity" } } do
+        local read = i == 1 and sensors[k]:read() or sensors[k]:exact() -- the first world has the noise of the world alone, others their own
+        for _, part in ipairs(parts) do
+          for _, x in ipairs(type(read[part]) == "table" and read[part] or { read[part] }) do expected[#expected + 1] = x end
+        end
+      end
+      for _, x in ipairs(expected) do
+        column = column + 1
+        local noisy = i ~= 1 and column <= 6
+        assert(noisy and x ~= rows[i][column] and math.abs(x - rows[i][column]) < 2 or not noisy and x == rows[i][column],
+          ("world %d, column %d: %.17g and %.17g"):format(i, column, x, rows[i][column]))
+      end
+    end
+    assert(rows[1][16] > 5 or rows[1][10] > 5, "the ball lies on the floor, and its weight is carried")
+    batch:copy(4, { 2 })
+    assert(batch:get("sensors", 2)[1] == rows[4][1])
+    batch:reset(4)
+    assert(batch:get("sensors", 4)[1] == 0)
+  end
+  local plain = scene()
+  refuses("has no sensors", function() stn.batch { plain, count = 2, outputs = { "sensors" } } end)
+  local without = stn.batch { base, count = 2 }
+  refuses("are not kept", function() without:get "sensors" end)
+  refuses("cannot be set", function() without:set("sensors", { 1 }) end)
+end)
