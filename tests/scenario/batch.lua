@@ -243,3 +243,21 @@ stn.test("sensors of all worlds, as those of worlds alone read", function()
   refuses("are not kept", function() without:get "sensors" end)
   refuses("cannot be set", function() without:set("sensors", { 1 }) end)
 end)
+
+stn.test("1,000 worlds by 1, 2 and 4 threads beside 1,000 alone", function()
+  local world = scene()
+  local v = random_rows(scene(), 1000, world.nv, 0.5)
+  local hashes = {}
+  for i = 1, 1000 do
+    local alone <close> = world:clone()
+    alone:set_state { v = v[i] }
+    for _ = 1, 25 do alone:step() end
+    hashes[i] = alone:hash()
+  end
+  for _, threads in ipairs { 1, 2, 4 } do
+    local batch <close> = stn.batch { world, count = 1000, threads = threads }
+    batch:set("v", v)
+    for _ = 1, 5 do batch:step(5) end
+    for i = 1, 1000 do assert(batch:hash(i) == hashes[i], i) end
+  end
+end)
