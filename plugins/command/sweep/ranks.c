@@ -15,13 +15,17 @@
 static const char word[] = "sweep_mpi";
 
 /// What those who start processes by MPI tell each of them: Open MPI; MPICH, Intel and Slurm by PMI.
-static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+static const struct {
+    const char *count, *rank;
+} places[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
 
-static bool has_others(void) {
-    for (int32_t i = 0; i < STN_COUNT(counts); i++) {
-        const char *text = getenv(counts[i]);
+/// Has mpirun started more than this one? Then whether this is the first of them.
+static bool has_others(bool *first) {
+    for (int32_t i = 0; i < STN_COUNT(places); i++) {
+        const char *text = getenv(places[i].count), *rank = getenv(places[i].rank);
         double count;
         if (text != NULL && stn_parse_real(text, &count)) {
+            *first = rank == NULL || strcmp(rank, "0") == 0;
             return count > 1.0;
         }
     }
@@ -31,8 +35,9 @@ static bool has_others(void) {
 /// In the child: which one of how many.
 static int take_place(const cli_command *command, cli_ranks *ranks) {
     cli_frame hello = {0};
-    for (int32_t i = 0; i < STN_COUNT(counts); i++) {
-        unsetenv(counts[i]); // a sweep that a script starts is alone
+    setpgid(0, 0); // who ends the process of MPI leaves this one the time to say how far it came
+    for (int32_t i = 0; i < STN_COUNT(places); i++) {
+        unsetenv(places[i].count); // a sweep that a script starts is alone
     }
     if (!cli_frame_read(ranks->socket, &hello) || hello.size != sizeof ranks->count) {
         cli_frame_clear(&hello);
@@ -46,7 +51,8 @@ static int take_place(const cli_command *command, cli_ranks *ranks) {
 
 int cli_ranks_begin(const cli_command *command, const stn_command_call *call, cli_ranks *ranks) {
     *ranks = (cli_ranks){.socket = -1, .count = 1};
-    if (!has_others()) {
+    bool first = true;
+    if (!has_others(&first)) {
         return CLI_PROCEED;
     }
     stn_error err = {0};
@@ -89,5 +95,9 @@ int cli_ranks_begin(const cli_command *command, const stn_command_call *call, cl
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     stn_instance_destroy(relay);
-    return WIFEXITED(status) && exit == STN_EXIT_DONE ? WEXITSTATUS(status) : STN_EXIT_BAD_INPUT;
+    if (exit != STN_EXIT_DONE) {
+        return exit;
+    }
+    bool ended = WIFEXITED(status);
+    return ended ? WEXITSTATUS(status) : first ? STN_EXIT_BAD_INPUT : STN_EXIT_DONE; // of another the first one tells
 }
