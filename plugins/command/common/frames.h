@@ -13,7 +13,8 @@ typedef struct cli_frame {
     size_t room;
 } cli_frame;
 
-/// Writes a message whose bytes are `head` and then `body`; NULL for one that has none. False: nobody reads it any more.
+/// Writes a message whose bytes are `head` and then `body`; NULL for one that has none. False: nobody reads it any
+/// more.
 bool cli_frame_write(int socket, int32_t peer, const void *head, size_t head_size, const void *body, size_t body_size);
 /// Waits for a message. False: there will be none, the other end is closed or broke off in the middle of one.
 bool cli_frame_read(int socket, cli_frame *frame);

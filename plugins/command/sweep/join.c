@@ -102,7 +102,8 @@ static stn_status open_part(part *p, const char *path, stn_error *err) {
         sharded = strcmp(columns->items[1 + i], cli_sweep_shard_columns[i]) == 0;
     }
     if (!sharded) {
-        return stn_fail(err, STN_ERR_FILE, "%s: is not the table of a shard, which stiction sweep --shard writes", path);
+        return stn_fail(err, STN_ERR_FILE, "%s: is not the table of a shard, which stiction sweep --shard writes",
+                        path);
     }
     p->script = cli_texts_find(columns, 1 + CLI_SWEEP_SHARD_COLUMNS, "script");
     status = next_row(p, err);
@@ -121,8 +122,9 @@ static stn_status check_row(const part *p, const part *known, stn_error *err) {
     }
     if (strcmp(p->cells.items[RUNS], known->first.items[RUNS]) != 0 ||
         strcmp(p->cells.items[SWEEP], known->first.items[SWEEP]) != 0) {
-        return stn_fail(err, STN_ERR_FILE, "%s:%d: is of another sweep than %s: its values, seeds or --strict are others",
-                        path, (int)p->table.rows + 1, other);
+        return stn_fail(err, STN_ERR_FILE,
+                        "%s:%d: is of another sweep than %s: its values, seeds or --strict are others", path,
+                        (int)p->table.rows + 1, other);
     }
     return STN_OK;
 }
@@ -307,10 +309,9 @@ static bool is_there(const char *path, FILE *bytes) {
 stn_status cli_join_write(cli_table *whole, const char *path, stn_error *err) {
     struct stat what;
     if (stat(path, &what) == 0 && what.st_size > 0) {
-        return is_there(path, whole->file) ? STN_OK
-                                           : stn_fail(err, STN_ERR_FILE,
-                                                      "%s: is there already and is another table; name another file",
-                                                      path);
+        return is_there(path, whole->file)
+                   ? STN_OK
+                   : stn_fail(err, STN_ERR_FILE, "%s: is there already and is another table; name another file", path);
     }
     stn_output output;
     stn_status status = stn_output_open(path, STN_OUTPUT_WHOLE, &output, err);

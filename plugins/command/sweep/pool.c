@@ -28,10 +28,10 @@ static const off_t most_output = (off_t)1 << 26; // of one run on stderr [bytes]
 typedef struct worker {
     pid_t process; // 0: none
     int socket;
-    FILE *error;   // its stderr
-    int32_t run;   // -1: none
-    bool sent;     // the worker has it
-    int32_t made;  // runs by this process
+    FILE *error;         // its stderr
+    int32_t run;         // -1: none
+    bool sent;           // the worker has it
+    int32_t made;        // runs by this process
     double begun, limit; // of the run [s], monotonic clock
 } worker;
 

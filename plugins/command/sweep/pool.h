@@ -23,9 +23,9 @@ typedef struct cli_pool_end {
 } cli_pool_end;
 
 typedef struct cli_pool {
-    int32_t workers;  // processes at a time, >= 1
-    bool many;        // each makes many runs; else one, and another process the next
-    double limit_s;   // wall time of a run [s]; INFINITY for none
+    int32_t workers; // processes at a time, >= 1
+    bool many;       // each makes many runs; else one, and another process the next
+    double limit_s;  // wall time of a run [s]; INFINITY for none
     /// In a worker, whose stdout nobody reads: makes the run and writes what is to be known of it. 0, or the exit
     /// status that the worker ends with, as if the run had left it.
     int (*make)(void *user, int32_t run, FILE *report);

@@ -59,8 +59,9 @@ int cli_ranks_begin(const cli_command *command, const stn_command_call *call, cl
     stn_instance *relay = NULL;
     if (stn_plugin_load(call->context, STN_KIND_COMMAND, word, &err) < 0 ||
         stn_instance_create(call->context, STN_KIND_COMMAND, word, NULL, 0, &relay, &err) < 0) {
-        return cli_fail(command, "mpirun started several of these, and this build has no MPI: install libopenmpi-dev and "
-                                 "openmpi-bin and build again, or give each a --shard");
+        return cli_fail(command,
+                        "mpirun started several of these, and this build has no MPI: install libopenmpi-dev and "
+                        "openmpi-bin and build again, or give each a --shard");
     }
     int ends[2];
     pid_t child = -1;

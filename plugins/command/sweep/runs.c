@@ -192,8 +192,7 @@ static bool hear_rank(void *user) {
             break;
         }
     }
-    cli_pool_end end = {said.run, (cli_job_outcome)said.outcome, said.code, said.seconds,
-                        m->frame.bytes + sizeof said};
+    cli_pool_end end = {said.run, (cli_job_outcome)said.outcome, said.code, said.seconds, m->frame.bytes + sizeof said};
     return note_end(m, &end);
 }
 
@@ -231,8 +230,8 @@ stn_status cli_runs_make(const cli_runs *runs, stn_error *err) {
                      .watched = runs->ranks,
                      .heard = hear_rank,
                      .user = m};
-    stn_status status = m->ranks != NULL && m->held != NULL ? cli_pool_run(&pool, err)
-                                                            : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    stn_status status =
+        m->ranks != NULL && m->held != NULL ? cli_pool_run(&pool, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     if (status >= 0 && m->err.status < 0) {
         *err = m->err;
         status = m->err.status;
@@ -241,7 +240,8 @@ stn_status cli_runs_make(const cli_runs *runs, stn_error *err) {
     return status;
 }
 
-// ---------------------------------------------------------------------------------------------------------- other ranks
+// ---------------------------------------------------------------------------------------------------------- other
+// ranks
 
 typedef struct server {
     const cli_runs *runs;

@@ -112,10 +112,13 @@ static int run(void *self, const stn_command_call *call) {
         {"socket", 0, CLI_INT, "N", "descriptor of the socket to the sweep's process", &given},
     };
     const cli_command command = {
-        "sweep_mpi", "",
+        "sweep_mpi",
+        "",
         "Passes messages between the ranks of MPI; stiction sweep calls it under mpirun, nobody types it.",
-        options,     STN_COUNT(options),
-        0,           0};
+        options,
+        STN_COUNT(options),
+        0,
+        0};
     int status = cli_parse(&command, call->argc, call->argv, NULL);
     if (status != CLI_PROCEED) {
         return status;
