@@ -3,9 +3,13 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +40,9 @@ static bool has_others(bool *first) {
 static int take_place(const cli_command *command, cli_ranks *ranks) {
     cli_frame hello = {0};
     setpgid(0, 0); // who ends the process of MPI leaves this one the time to say how far it came
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // an interrupt, which runs do not outlive
+#endif
     for (int32_t i = 0; i < STN_COUNT(places); i++) {
         unsetenv(places[i].count); // a sweep that a script starts is alone
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sweep in several ways: a process a run, processes that make many, shards that are joined, the ranks of mpirun. The
-// tables are the same to the last byte, whatever dies meanwhile.
+// One sweep in several ways: a process a run, processes that make many, shards that are joined, the ranks of mpirun.
+// The tables are the same to the last byte, whatever dies meanwhile.
 #include "run_folder.h"
 
 #include <signal.h>
@@ -263,7 +263,8 @@ static void test_an_interrupt_leaves_whole_rows(void **state) {
                     "6 of 6 runs, 2 of them there before: 6 ok; out.csv\n");
 }
 
-// ---------------------------------------------------------------------------------------------------------------- ranks
+// ----------------------------------------------------------------------------------------------------------------
+// ranks
 
 #define MPIRUN "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 mpirun "
 
@@ -291,7 +292,8 @@ static void test_ranks_make_the_same_table(void **state) {
     const char *whole = make_whole(GRID);
     assert_int_equal(run_shell(MPIRUN "-n 3 " COMMAND " sweep " GRID "--csv ranks.csv 2>/dev/null"), 1);
     assert_string_equal(read_text("ranks.csv"), whole);
-    assert_int_equal(run_shell(MPIRUN "-n 2 " COMMAND " sweep " GRID "--in-process --jobs 2 >stdout.csv 2>/dev/null"), 1);
+    assert_int_equal(run_shell(MPIRUN "-n 2 " COMMAND " sweep " GRID "--in-process --jobs 2 >stdout.csv 2>/dev/null"),
+                     1);
     assert_string_equal(read_text("stdout.csv"), whole);
     assert_int_equal(run_shell(MPIRUN "-n 1 " COMMAND " sweep " GRID "--csv alone.csv 2>/dev/null"), 1);
     assert_string_equal(read_text("alone.csv"), whole);
@@ -302,7 +304,9 @@ static void test_ranks_make_the_same_table(void **state) {
 
 /// Kills, once and on another rank than the first one, a process above the one that makes the run.
 #define KILLING(above)                                                                                \
-    "local p = require 'stiction'.params { n = 0, kills = false }\n"                                  \
+    "local stn = require 'stiction'\n"                                                                \
+    "local p = stn.params { n = 0, kills = false }\n"                                                 \
+    "stn.world { dt = 1 }:step()\n" /* the look at the script goes as far */                          \
     "local function parent(pid)\n"                                                                    \
     "  return (io.open('/proc/' .. pid .. '/stat'):read('a'):match('%) %a (%d+)'))\n"                 \
     "end\n"                                                                                           \
@@ -315,7 +319,7 @@ static void test_ranks_make_the_same_table(void **state) {
     "end\n"                                                                                           \
     "local start = os.clock()\n"                                                                      \
     "while os.clock() < start + 0.005 do end\n"                                                       \
-    "require 'stiction'.result('n', p.n)\n"
+    "stn.result('n', p.n)\n"
 
 static void expect_whole_after_a_kill(const char *script, bool torn) {
     static char line[512], whole[1 << 16];
