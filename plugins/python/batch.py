@@ -5,7 +5,7 @@ import ctypes
 import numpy
 
 from .controller import references
-from .native import Closed, Error, _array, address, check, library, make, reals, room, structs, told, whole
+from .native import Closed, Error, _array, address, check, library, listed, make, reals, room, structs, told, whole
 from .world import World
 
 _STEPS_AT_ONCE = 20000  # of all worlds, between two looks for an interrupt
@@ -41,8 +41,8 @@ class Batch:
         options.size = ctypes.sizeof(options)
         options.count = whole(count, "Batch: count", 1, 2**24)
         options.threads = whole(threads, "Batch: threads", 1, 1024)
-        for name in (outputs,) if isinstance(outputs, str) else outputs:
-            if name not in FIELDS:
+        for name in listed(outputs, "Batch: outputs"):
+            if not isinstance(name, str) or name not in FIELDS:
                 raise Error(f"Batch: outputs: {name!r} is no field; there are {', '.join(FIELDS)}")
             options.outputs |= 1 << FIELDS.index(name)
         with world._native as pointer:
@@ -72,11 +72,13 @@ class Batch:
 
     def _field(self, name, what):
         """(number of the field, columns within it; None: all of them)."""
+        if not isinstance(name, str):
+            raise Error(f"{what}: a field's name is needed, got {type(name).__name__}")
         if name in FIELDS:
             return FIELDS.index(name), None
         if name == "command":
             parts = [part for part in self._parts if part[1] == "position" and part[4]]
-        elif isinstance(name, str) and name.startswith("reference."):
+        elif name.startswith("reference."):
             parts = [part for part in self._parts if part[1] == name[len("reference."):]]
             if not parts:
                 raise Error(f"{what}: no controller takes references called '{name[len('reference.'):]}'")
@@ -101,6 +103,12 @@ class Batch:
 
     # ------------------------------------------------------------------------------------------------------------------ numbers
 
+    def _kept(self, number, what):
+        if self._columns[number] == 0 and FIELDS[number] in ("mass_factor", "friction_factor"):
+            raise Error(f"{what}: the field is there in batches of worlds that are made with varied=True")
+        if self._columns[number] == 0 and number > FIELDS.index("time"):
+            raise Error(f"{what}: the field is not kept; ask for it by outputs=[{FIELDS[number]!r}]")
+
     def columns(self, field):
         """How many columns a field has; 0 for one that is not kept."""
         number, columns = self._field(field, "Batch.columns")
@@ -113,6 +121,7 @@ class Batch:
         """
         what = f"Batch.get {field}"
         number, columns = self._field(field, "Batch.get")
+        self._kept(number, what)
         where, count, kept = self._worlds(worlds, what)
         shape = count, self._columns[number]
         direct = out is not None and columns is None
@@ -133,6 +142,7 @@ class Batch:
         and joint, and worlds before it have their new values."""
         what = f"Batch.set {field}"
         number, columns = self._field(field, "Batch.set")
+        self._kept(number, what)
         where, count, kept = self._worlds(worlds, what)
         width = self._columns[number] if columns is None else len(columns)
         given = _array(values, what)

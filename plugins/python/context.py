@@ -49,7 +49,7 @@ class Context:
         kinds = []
         while (name := library.stn_kind_name(len(kinds))) is not None:
             kinds.append(told(name))
-        if kind not in kinds:
+        if not isinstance(kind, str) or kind not in kinds:
             raise Error(f"Context.plugins: {kind!r} is none of the kinds {', '.join(kinds)}")
         error, infos, count = structs["stn_error"](), ctypes.c_void_p(), ctypes.c_int32()
         with self._native as context:

@@ -4,7 +4,7 @@ import ctypes
 import math
 import os
 
-from .native import Choice, Error, check, constants, flag, library, number, path, reals, structs, text, told, vector
+from .native import Choice, Error, check, constants, flag, library, listed, number, path, reals, structs, text, told, vector
 
 _MATERIAL = [name for name, _ in structs["stn_material"]._fields_]
 _WORLD = constants["STN_WORLD"]
@@ -103,12 +103,11 @@ class Describing:
         request.robot_name = None if name is None else text(name, f"{what}: name")
         request.allow_absolute = flag(allow_absolute, f"{what}: allow_absolute")
         request.visual_meshes = flag(visual_meshes, f"{what}: visual_meshes")
-        if isinstance(packages, (str, bytes)):
-            raise Error(f"{what}: packages must be a list of folders")
-        folders = [path(folder, f"{what}: packages") for folder in packages]
+        folders = [path(folder, f"{what}: packages") for folder in listed(packages, f"{what}: packages")]
         texts = (ctypes.c_char_p * (len(folders) + 1))(*folders, None)
         request.package_paths = ctypes.addressof(texts)
-        pose = pose_of(what, xyz, quat, rpy) if (xyz, quat, rpy) != (None, None, None) else None
+        placed = not (xyz is None and quat is None and rpy is None)
+        pose = pose_of(what, xyz, quat, rpy) if placed else None
         fixed = None if fixed is None else flag(fixed, f"{what}: fixed")
         factor = number(mass_factor, f"{what}: mass_factor")
         values, _ = _material(what, material, surface)
@@ -149,7 +148,7 @@ class Describing:
 
         size: (x, y, z), whole edges [m].
         mass [kg] or density [kg/m^3], uniform; default: the density of the material, else 1000.
-        name: new in the world; default: "box1", "box2", ...
+        name: new in the world; default: type and number, which counts all bodies without a name: "ground1", "box2".
         xyz [m], quat (w, x, y, z) or rpy [rad]: where it is at the start.
         fixed: True: part of the world.
         material: a name of docs/materials.md, "steel".
@@ -218,11 +217,12 @@ class Describing:
             return Group(self, group.value, name, [])
 
     def _free_name(self, builder, word):
+        """As Lua has it: the type with a number that counts all bodies without a name."""
         names = {told(library.stn_builder_group_name(builder, i)) for i in range(library.stn_builder_group_count(builder))}
-        count = 1
-        while f"{word}{count}" in names:
-            count += 1
-        return f"{word}{count}"
+        self._unnamed += 1
+        while f"{word}{self._unnamed}" in names:
+            self._unnamed += 1
+        return f"{word}{self._unnamed}"
 
     def contact_material(self, a=None, b=None, **contact):
         """Parameters of the contact of two links, whatever their surfaces say; later calls win.

@@ -42,7 +42,7 @@ class Error(Exception):
     """
 
     def __init__(self, text, status="invalid argument"):
-        super().__init__(text)
+        super().__init__(" ".join(text.splitlines()))
         self.status = status
 
 
@@ -150,20 +150,34 @@ def text(value, what):
     """`value` as a C text."""
     if not isinstance(value, str):
         raise Error(f"{what}: a text is needed, got {type(value).__name__}")
-    return _without_zero(value.encode("utf-8", "surrogateescape"), what)
+    return _encoded(value, what, lambda: value.encode("utf-8", "surrogateescape"))
 
 
 def path(value, what):
     """A path as a C text."""
     if not isinstance(value, (str, os.PathLike)):
         raise Error(f"{what}: a path is needed, got {type(value).__name__}")
-    return _without_zero(os.fsencode(value), what)
+    return _encoded(value, what, lambda: os.fsencode(value))
 
 
-def _without_zero(encoded, what):
+def _encoded(value, what, encode):
+    try:
+        encoded = encode()
+    except UnicodeError:
+        raise Error(f"{what}: {value!r} cannot be written in UTF-8") from None
     if b"\0" in encoded:
         raise Error(f"{what}: a text without zero bytes is needed")
     return encoded
+
+
+def listed(value, what):
+    """The entries of a list."""
+    if isinstance(value, (str, bytes)):
+        raise Error(f"{what}: a list is needed, got {type(value).__name__}")
+    try:
+        return list(value)
+    except TypeError:
+        raise Error(f"{what}: a list is needed, got {type(value).__name__}") from None
 
 
 def told(value):
@@ -180,7 +194,8 @@ def whole(value, what, least=-2**31, most=2**31 - 1):
     except TypeError:
         raise Error(f"{what}: a whole number is needed, got {type(value).__name__}") from None
     if not least <= value <= most:
-        raise Error(f"{what} = {value} is not within {least} to {most}")
+        said = value if abs(value) < 2**64 else f"a number of {value.bit_length()} bits"
+        raise Error(f"{what} = {said} is not within {least} to {most}")
     return value
 
 

@@ -8,7 +8,7 @@ import numpy
 from .context import context_of
 from .controller import Controller
 from .describe import Describing, Group
-from .native import (Choice, Closed, Error, check, constants, copy, flag, frozen, library, make, number, path, reals, records, structs,
+from .native import (Choice, Closed, Error, check, constants, copy, flag, frozen, library, listed, make, number, path, reals, records, structs,
                      text, told, vector, whole)
 from .problem import Problem
 from .script import run_until_first_step
@@ -62,7 +62,7 @@ def fill_options(options, context, error, what, words):
 
 
 def _one_of(value, words, what):
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         raise Error(f"{what} = {value!r} is none of {', '.join(words)}")
     return words.index(value)
 
@@ -109,12 +109,13 @@ class World(Describing):
         context = context_of(context)
         world = cls.__new__(cls)
         world._context = context
-        world._adopt(run_until_first_step(context, path(script, "World.from_script: script"), parameters or {}, options, fill_options))
+        world._adopt(run_until_first_step(context, path(script, "World.from_script: script"), {} if parameters is None else parameters, options, fill_options))
         return world
 
     def _adopt(self, native):
         self._native = native
         self._model = None
+        self._unnamed = 0
 
     def close(self):
         """Ends recordings and lets the world go; what was cloned from it, and batches, stay. Using it afterwards is an Error."""
@@ -194,7 +195,7 @@ class World(Describing):
     def group(self, name):
         """The group of that name."""
         names = self._described()["groups"]
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             raise Error(f"World.group: there is no group {name!r}; there are {', '.join(names) or 'none'}")
         return Group(self, names.index(name), name, [])
 
@@ -235,9 +236,10 @@ class World(Describing):
         numbers, count = None, 0
         if joints is not None:
             names = {joint.name: i for i, joint in enumerate(self.joints) if joint.group == target.name}
-            missing = [name for name in joints if name not in names]
-            if missing or isinstance(joints, str):
-                raise Error(f"{what}: joints must be names of joints of '{target.name}', got {missing[0] if missing else joints!r}")
+            joints = listed(joints, f"{what}: joints")
+            missing = [name for name in joints if not isinstance(name, str) or name not in names]
+            if missing:
+                raise Error(f"{what}: joints must be names of joints of '{target.name}', got {missing[0]!r}")
             numbers = (ctypes.c_int32 * max(1, len(joints)))(*sorted(names[name] for name in joints))
             count = len(joints)
         priority, active = whole(priority, f"{what}: priority"), flag(active, f"{what}: active")
