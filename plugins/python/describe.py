@@ -2,9 +2,8 @@
 """Describing a world: robot files, bodies of one shape, materials and contact between them."""
 import ctypes
 import math
-import os
 
-from .native import Choice, Error, check, constants, flag, library, listed, number, path, reals, structs, text, told, vector
+from .native import Choice, Error, check, constants, flag, found, library, listed, number, path, reals, structs, text, told, vector
 
 _MATERIAL = [name for name, _ in structs["stn_material"]._fields_]
 _WORLD = constants["STN_WORLD"]
@@ -96,10 +95,8 @@ class Describing:
         material, mu, stiffness [N/m], relaxation_time [s], dissipation [s/m], ...: of all its shapes, as in box().
         """
         what = "World.load"
-        named = path(file, f"{what}: file")
         request = structs["stn_load_request"]()
-        place = ctypes.create_string_buffer(4096)
-        request.path = named if os.path.exists(file) else library.stn_find_shipped(named, ctypes.addressof(place))
+        request.path = found(file, f"{what}: file")
         request.robot_name = None if name is None else text(name, f"{what}: name")
         request.allow_absolute = flag(allow_absolute, f"{what}: allow_absolute")
         request.visual_meshes = flag(visual_meshes, f"{what}: visual_meshes")

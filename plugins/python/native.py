@@ -180,6 +180,12 @@ def listed(value, what):
         raise Error(f"{what}: a list is needed, got {type(value).__name__}") from None
 
 
+def found(value, what):
+    """The same of a file that is there, or that comes along with Stiction ("models/panda/panda.urdf")."""
+    named, place = path(value, what), ctypes.create_string_buffer(4096)
+    return library.stn_find_shipped(named, ctypes.addressof(place))
+
+
 def told(value):
     """A C text, which may be absent, as a text."""
     return None if value is None else value.decode("utf-8", "surrogateescape")

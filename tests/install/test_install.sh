@@ -100,6 +100,19 @@ XML
 expect "$("$stiction" info "$work/triangle.dae" 2>&1)" "3 x 4 x 0 m"
 ! ldd "$stiction" "$prefix"/lib*/libstiction.so "$prefix"/lib*/*/libstiction.so 2>/dev/null | grep assimp || fail "assimp in the library"
 
+# the Python package finds the moved library beside it, by whatever python3 has numpy
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import numpy' 2>/dev/null || continue
+    (cd / && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$prefix/lib/python3/dist-packages "$python" -c '
+import stiction
+world = stiction.World()
+world.load("models/iiwa14/iiwa14.urdf", fixed=True)
+world.step()
+print(stiction.__file__, world.nv)') >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    expect "$(cat "$work/log")" "$prefix/lib/python3/dist-packages/stiction/__init__.py 7"
+    break
+done
+
 # and by pkg-config
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name stiction.pc)")
 export PKG_CONFIG_PATH
