@@ -5,7 +5,7 @@ import ctypes
 import numpy
 
 from .controller import references
-from .native import Closed, Error, _array, address, check, library, listed, make, reals, room, structs, told, whole
+from .native import Closed, Error, _array, address, check, library, listed, make, reals, room, shown, structs, told, whole
 from .world import World
 
 _STEPS_AT_ONCE = 20000  # of all worlds, between two looks for an interrupt
@@ -43,7 +43,7 @@ class Batch:
         options.threads = whole(threads, "Batch: threads", 1, 1024)
         for name in listed(outputs, "Batch: outputs"):
             if not isinstance(name, str) or name not in FIELDS:
-                raise Error(f"Batch: outputs: {name!r} is no field; there are {', '.join(FIELDS)}")
+                raise Error(f"Batch: outputs: {shown(name)} is no field; there are {', '.join(FIELDS)}")
             options.outputs |= 1 << FIELDS.index(name)
         with world._native as pointer:
             state = world._state(pointer)
@@ -119,8 +119,8 @@ class Batch:
 
         worlds: a number, a list of them or a mask; None: all.
         """
-        what = f"Batch.get {field}"
         number, columns = self._field(field, "Batch.get")
+        what = f"Batch.get {field}"
         self._kept(number, what)
         where, count, kept = self._worlds(worlds, what)
         shape = count, self._columns[number]
@@ -140,8 +140,8 @@ class Batch:
     def set(self, field, values, worlds=None):
         """Writes rows of a field: an array (worlds x columns), or one row (columns) for all; what is not finite is refused, naming world
         and joint, and worlds before it have their new values."""
-        what = f"Batch.set {field}"
         number, columns = self._field(field, "Batch.set")
+        what = f"Batch.set {field}"
         self._kept(number, what)
         where, count, kept = self._worlds(worlds, what)
         width = self._columns[number] if columns is None else len(columns)

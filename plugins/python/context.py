@@ -3,7 +3,7 @@
 import ctypes
 import sys
 
-from .native import Closed, Error, Shared, check, constants, library, make, path, structs, told
+from .native import Closed, Error, Shared, check, library, make, path, shown, structs, told
 
 _LEVELS = ("debug", "note", "warning", "error")
 
@@ -50,7 +50,7 @@ class Context:
         while (name := library.stn_kind_name(len(kinds))) is not None:
             kinds.append(told(name))
         if not isinstance(kind, str) or kind not in kinds:
-            raise Error(f"Context.plugins: {kind!r} is none of the kinds {', '.join(kinds)}")
+            raise Error(f"Context.plugins: {shown(kind)} is none of the kinds {', '.join(kinds)}")
         error, infos, count = structs["stn_error"](), ctypes.c_void_p(), ctypes.c_int32()
         with self._native as context:
             check(library.stn_plugins_of_kind(context, kinds.index(kind), ctypes.byref(infos), ctypes.byref(count),

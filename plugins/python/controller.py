@@ -3,7 +3,7 @@
 import ctypes
 import math
 
-from .native import Error, check, copy, flag, library, number, reals, structs, text, told
+from .native import Error, check, copy, flag, library, number, reals, shown, structs, text, told
 
 
 def _channels(world, index):
@@ -74,7 +74,7 @@ class Controller:
             for controller, channel, start, count, _ in references(world, state.sizes.reference_count):
                 if controller == self.index and channel == name:
                     return copy(state.reference + 8 * start, count)
-        raise Error(f"Controller.get: there is no reference {name!r}")
+        raise Error(f"Controller.get: there is no reference {shown(name)}")
 
     @property
     def weight(self):

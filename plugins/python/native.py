@@ -191,6 +191,11 @@ def told(value):
     return None if value is None else value.decode("utf-8", "surrogateescape")
 
 
+def shown(value):
+    """A value for a message: a text, or what else it is."""
+    return repr(value) if isinstance(value, str) else type(value).__name__
+
+
 def whole(value, what, least=-2**31, most=2**31 - 1):
     """A whole number within bounds."""
     try:

@@ -8,8 +8,8 @@ import numpy
 from .context import context_of
 from .controller import Controller
 from .describe import Describing, Group
-from .native import (Choice, Closed, Error, check, constants, copy, flag, found, frozen, library, listed, make, number, path, reals, records, structs,
-                     text, told, vector, whole)
+from .native import (Choice, Closed, Error, check, constants, copy, flag, found, frozen, library, listed, make, number, path, reals, records, shown,
+                     structs, text, told, vector, whole)
 from .problem import Problem
 from .script import run_until_first_step
 
@@ -63,7 +63,7 @@ def fill_options(options, context, error, what, words):
 
 def _one_of(value, words, what):
     if not isinstance(value, str) or value not in words:
-        raise Error(f"{what} = {value!r} is none of {', '.join(words)}")
+        raise Error(f"{what} = {shown(value)} is none of {', '.join(words)}")
     return words.index(value)
 
 
@@ -196,7 +196,7 @@ class World(Describing):
         """The group of that name."""
         names = self._described()["groups"]
         if not isinstance(name, str) or name not in names:
-            raise Error(f"World.group: there is no group {name!r}; there are {', '.join(names) or 'none'}")
+            raise Error(f"World.group: there is no group {shown(name)}; there are {', '.join(names) or 'none'}")
         return Group(self, names.index(name), name, [])
 
     def body(self, link):
@@ -239,7 +239,7 @@ class World(Describing):
             joints = listed(joints, f"{what}: joints")
             missing = [name for name in joints if not isinstance(name, str) or name not in names]
             if missing:
-                raise Error(f"{what}: joints must be names of joints of '{target.name}', got {missing[0]!r}")
+                raise Error(f"{what}: joints must be names of joints of '{target.name}', got {shown(missing[0])}")
             numbers = (ctypes.c_int32 * max(1, len(joints)))(*sorted(names[name] for name in joints))
             count = len(joints)
         priority, active = whole(priority, f"{what}: priority"), flag(active, f"{what}: active")
