@@ -257,7 +257,7 @@ def room(array, shape, what):
 
 def address(array):
     """Of the first number of a contiguous array."""
-    return array.ctypes.data
+    return array.__array_interface__["data"][0]  # a fifth of the time of array.ctypes
 
 
 def _buffer(where, kind, count, owner):
