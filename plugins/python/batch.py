@@ -5,7 +5,7 @@ import ctypes
 import numpy
 
 from .controller import references
-from .native import Closed, Error, _array, address, check, library, listed, make, reals, room, shown, structs, told, whole
+from .native import Closed, Error, _array, address, check, library, listed, make, path, reals, room, shown, structs, told, whole
 from .world import World
 
 _STEPS_AT_ONCE = 20000  # of all worlds, between two looks for an interrupt
@@ -180,6 +180,12 @@ class Batch:
                 return {}
             found = ((i, library.stn_batch_error(batch, i)) for i in range(self._count))
             return {i: told(structs["stn_error"].from_address(why).text) for i, why in found if why}
+
+    def save_capsule(self, world, file):
+        """Writes the step that a world failed in as a file that makes it again (docs/capsule.md)."""
+        world, encoded = whole(world, "Batch.save_capsule: world", 0, self._count - 1), path(file, "Batch.save_capsule: file")
+        with self._native as batch:
+            check(library.stn_batch_save_capsule(batch, world, encoded, ctypes.byref(self._native.error)), self._native.error)
 
     def tally(self):
         """Dictionary of steps, not_converged, stalled (of all worlds since the batch was made) and failed (worlds that stand still now)."""

@@ -379,6 +379,7 @@ stn_status stn_batch_set(stn_batch *batch, stn_batch_field field, const int32_t 
 stn_status stn_batch_reset(stn_batch *batch, const int32_t *worlds, int32_t count, stn_error *err);
 stn_status stn_batch_copy(stn_batch *batch, const int32_t *from, const int32_t *to, int32_t count, stn_error *err);
 uint64_t stn_batch_hash(const stn_batch *batch, int32_t world);
+stn_status stn_batch_save_capsule(stn_batch *batch, int32_t world, const char *path, stn_error *err);
 
 const char *stn_constraint_kind_name(stn_constraint_kind kind);
 const char *stn_constraint_set_name(stn_constraint_set set);

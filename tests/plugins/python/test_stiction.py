@@ -281,6 +281,10 @@ class What(Case):
         batch.set("v", v)
         self.assertEqual(batch.step(5), 1)
         self.assertEqual(list(batch.errors()), [1])
+        with tempfile.TemporaryDirectory() as folder:
+            batch.save_capsule(1, os.path.join(folder, "c.json"))
+            self.assertGreater(os.path.getsize(os.path.join(folder, "c.json")), 1000)
+            self.refused("", batch.save_capsule, 0, os.path.join(folder, "d.json"))
         batch.copy(0, 1)
         self.assertEqual((batch.step(), batch.errors()), (0, {}))
         world = lying_box()
