@@ -12,6 +12,11 @@
 Everything that is refused or fails is a stiction.Error of one line. Arrays are float64, units are SI: m, kg, s, rad, N, J.
 docs/python.md has the whole of it.
 """
+try:
+    import numpy as _numpy  # noqa: F401
+except ImportError as missing:
+    raise ImportError("stiction needs numpy (Debian: python3-numpy)") from missing
+
 from .batch import FIELDS, Batch
 from .context import Context
 from .controller import Controller

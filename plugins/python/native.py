@@ -5,10 +5,7 @@ import operator
 import os
 import threading
 
-try:
-    import numpy
-except ImportError as missing:
-    raise ImportError("stiction needs numpy (Debian: python3-numpy)") from missing
+import numpy
 
 from . import declarations
 from .place import LIBRARY

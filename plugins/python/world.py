@@ -8,8 +8,8 @@ import numpy
 from .context import context_of
 from .controller import Controller
 from .describe import Describing, Group
-from .native import (Choice, Closed, Error, check, constants, copy, flag, found, frozen, library, listed, make, number, path, reals, records, shown,
-                     structs, text, told, vector, whole)
+from .native import (Choice, Closed, Error, check, constants, copy, flag, found, frozen, library, listed, make, number, path, reals,
+                     records, shown, structs, text, told, vector, whole)
 from .problem import Problem
 from .script import run_until_first_step
 
@@ -100,8 +100,8 @@ class World(Describing):
     def from_script(cls, script, parameters=None, *, context=None, **options):
         """The world that a scenario makes (a Lua script), as it stands before its first step; of a script that makes none, at its end.
 
-        script: path of the file, looked for as load() does. parameters: what the script declares by stn.params, {"task": "stand"}. options: those of World that
-        stand over the script's: dt, solver, threads, varied, ...
+        script: path of the file, looked for as load() does. parameters: what the script declares by stn.params, {"task": "stand"}.
+        options: those of World that stand over the script's: dt, solver, threads, varied, ...
 
         Only what belongs to the state comes along, controllers and constraints too; what the script would have done afterwards,
         functions that it gave to controllers, and its checks do not.
@@ -109,7 +109,8 @@ class World(Describing):
         context = context_of(context)
         world = cls.__new__(cls)
         world._context = context
-        world._adopt(run_until_first_step(context, found(script, "World.from_script: script"), {} if parameters is None else parameters, options, fill_options))
+        file, parameters = found(script, "World.from_script: script"), {} if parameters is None else parameters
+        world._adopt(run_until_first_step(context, file, parameters, options, fill_options))
         return world
 
     def _adopt(self, native):

@@ -46,7 +46,7 @@ class Trials:
         self.batch = stiction.Batch(world, count, threads=threads)
 
     def begin(self, generator):
-        """Balls anywhere within 0.2 m of the middle along each axis, at up to 0.3 m/s, of 0.5 to 2 times the mass, 0.5 to 1.5 the friction."""
+        """Balls within 0.2 m of the middle along each axis, at up to 0.3 m/s, of 0.5 to 2 times the mass, 0.5 to 1.5 the friction."""
         batch, count = self.batch, self.batch.count
         batch.reset()
         q, v = numpy.tile(self.start, (count, 1)), numpy.zeros((count, batch.columns("v")))

@@ -42,7 +42,8 @@ class Program:
         return self.random.choice(things)
 
     def nonsense(self):
-        return self.random.choice([None, 3, -1, 2**31, 2**63, 10**400, 1.5, math.nan, -math.inf, "", "x", "a\0b", "\udce4", "\ud800", 10**5000, b"q", [], [1, "a"],
+        return self.random.choice([None, 3, -1, 2**31, 2**63, 10**400, 10**5000, 1.5, math.nan, -math.inf, "", "x", "a\0b", "\udce4",
+                                   "\ud800", b"q", [], [1, "a"],
                                    {}, object(), True, [[1], [1, 2]], numpy.zeros(0), numpy.zeros((2, 2), "M8[s]"), "world", ("sap", {}),
                                    ("sap", {"tolerance": "a"})])
 
@@ -62,7 +63,8 @@ class Program:
         if self.chance(0.1) or not isinstance(worlds, (type(None), int, list)):
             return self.vector(self.random.randrange(1, 9))
         count = batch.count if worlds is None else 1 if isinstance(worlds, int) else len(worlds)
-        values = numpy.atleast_1d(batch.get(field, worlds)) + self.numbers.normal(size=(count, columns)) * self.random.choice([0, 1e-3, 0.1])
+        noise = self.numbers.normal(size=(count, columns)) * self.random.choice([0, 1e-3, 0.1])
+        values = numpy.atleast_1d(batch.get(field, worlds)) + noise
         if self.chance(0.05) and values.size:
             values.flat[self.random.randrange(values.size)] = self.random.choice([math.nan, 1e300, -1.0])
         return self.random.choice([values, values[0] if count else values, numpy.asfortranarray(values), values.tolist()])
@@ -135,8 +137,8 @@ class Program:
 
     def look(self):
         self.keep(getattr(self.pick("world"), self.random.choice(
-            ["q", "v", "effort", "reference", "contacts", "report", "certificate", "energy", "body_position", "body_rotation", "joints", "nq",
-             "bodies", "geometries", "groups", "controllers", "parameters", "time", "steps", "gravity", "solution", "dt"])))
+            ["q", "v", "effort", "reference", "contacts", "report", "certificate", "energy", "body_position", "body_rotation", "joints",
+             "nq", "bodies", "geometries", "groups", "controllers", "parameters", "time", "steps", "gravity", "solution", "dt"])))
 
     def change(self):
         world = self.pick("world")
@@ -177,10 +179,12 @@ class Program:
     def use_problem(self):
         problem = self.pick("problem")
         self.random.choice([
-            lambda: self.keep(getattr(problem, self.random.choice(["v_star", "R", "phi", "constraints", "A", "J", "W", "q", "free_impulse"]))),
+            lambda: self.keep(getattr(problem, self.random.choice(
+                ["v_star", "R", "phi", "constraints", "A", "J", "W", "q", "free_impulse"]))),
             lambda: self.keep(stiction.solve(problem, self.random.choice(["sap", "nsgs", "apgd", "qp", "x"])).gamma),
             lambda: self.keep(self.pick("solver").solve(problem).v), lambda: self.things["problem"].append(problem.local()),
-            lambda: problem.save(f"{self.folder}/p.json"), lambda: self.things["problem"].append(stiction.Problem.load(f"{self.folder}/p.json")),
+            lambda: problem.save(f"{self.folder}/p.json"),
+            lambda: self.things["problem"].append(stiction.Problem.load(f"{self.folder}/p.json")),
             lambda: self.keep(problem.contact_velocity(self.vector(problem.nv)))])()
 
     def open_solver(self):
@@ -218,8 +222,8 @@ class Program:
 
     def run(self):
         calls = ([self.step, self.look, self.change, self.use_batch, self.use_problem] * 3 +
-                 [self.open_world, self.describe_more, self.control, self.steer, self.copy, self.ask_groups, self.open_batch, self.take_problem,
-                  self.open_solver, self.open_context, self.close, self.forget, self.read_what_was_kept])
+                 [self.open_world, self.describe_more, self.control, self.steer, self.copy, self.ask_groups, self.open_batch,
+                  self.take_problem, self.open_solver, self.open_context, self.close, self.forget, self.read_what_was_kept])
         for _ in range(CALLS):
             self.attempt(self.random.choice(calls))
         self.read_what_was_kept()

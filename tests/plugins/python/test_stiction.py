@@ -130,7 +130,8 @@ class Bits(Case):
         self.refused("a number is needed", run, self.script, {"mu": "high"})
         self.refused("True or False", run, self.script, {"arm": 1})
         self.refused("none.lua", run, os.path.join(self.folder.name, "none.lua"))
-        for text, part in [("local", "expected near"), ("error 'no'", "no"), ("", "made no world"), ("require'stiction'.skip 'tired'", "tired")]:
+        for text, part in [("local", "expected near"), ("error 'no'", "no"), ("", "made no world"),
+                           ("require'stiction'.skip 'tired'", "tired")]:
             path = os.path.join(self.folder.name, "bad.lua")
             with open(path, "w") as file:
                 file.write(text)
@@ -325,7 +326,8 @@ class Refused(Case):
         self.refused("not within 0 to 1", world.set_wrench, 2, (1, 0, 0))
         self.refused("varied", world.set_mass_factor, 1, 2.0)
         batch = stiction.Batch(world, 3)
-        for call, part in [(lambda: batch.get("p"), "no field"), (lambda: batch.get(3), "a field's name"), (lambda: batch.get("q", 3), "world 3"),
+        for call, part in [(lambda: batch.get("p"), "no field"), (lambda: batch.get(3), "a field's name"),
+                           (lambda: batch.get("q", 3), "world 3"),
                            (lambda: batch.get("q", [0.5]), "numbers of worlds"), (lambda: batch.get("q", [[0]]), "numbers of worlds"),
                            (lambda: batch.get("q", -1), "world -1"), (lambda: batch.get("q", 2**40), f"world {2**40}"),
                            (lambda: batch.get("q", out=numpy.zeros((3, 6))), "shape (3, 7)"),
@@ -333,18 +335,21 @@ class Refused(Case):
                            (lambda: batch.get("q", out=numpy.zeros((3, 7), "f4")), "float64"),
                            (lambda: batch.get("energy"), "outputs"), (lambda: batch.get("mass_factor"), "varied=True"),
                            (lambda: batch.set("q", numpy.zeros((2, 7))), "shape (3, 7)"),
-                           (lambda: batch.set("time", [1.0]), "cannot be set"), (lambda: batch.set("v", numpy.full(6, numpy.inf)), "world 0"),
+                           (lambda: batch.set("time", [1.0]), "cannot be set"),
+                           (lambda: batch.set("v", numpy.full(6, numpy.inf)), "world 0"),
                            (lambda: batch.copy([0, 1], [0, 1, 2]), "one world, or 3"), (lambda: batch.copy(None), "one world, or 3"),
                            (lambda: batch.hash(3), "not within 0 to 2"), (lambda: batch.step(2**31), "not within"),
                            (lambda: stiction.Batch(world, 0), "not within 1"), (lambda: stiction.Batch(world, outputs=["x"]), "no field"),
-                           (lambda: stiction.Batch(world, outputs="energy"), "a list is needed"), (lambda: stiction.Batch(world, outputs=3), "a list"),
+                           (lambda: stiction.Batch(world, outputs="energy"), "a list is needed"),
+                           (lambda: stiction.Batch(world, outputs=3), "a list"),
                            (lambda: stiction.Batch(batch), "a stiction.World"), (lambda: batch.get("reference.kp"), "called 'kp'")]:
             self.refused(part, call)
 
     def test_descriptions(self):
         world = stiction.World()
         for call, part in [(lambda: world.box((1, 2)), "shape (3,)"), (lambda: world.box((1, 1, -1)), "half_extents.z"),
-                           (lambda: world.box((1, 1, 1), mass=0), "mass must be"), (lambda: world.box((1, 1, 1), mas=1), "unknown word 'mas'"),
+                           (lambda: world.box((1, 1, 1), mass=0), "mass must be"),
+                           (lambda: world.box((1, 1, 1), mas=1), "unknown word 'mas'"),
                            (lambda: world.box((1, 1, 1), mass=1, density=1), "not both"), (lambda: world.sphere("1"), "a number is needed"),
                            (lambda: world.box((1, 1, 1), quat=(0, 0, 0, 0)), "rotation"), (lambda: world.box((1, 1, 1), name=3), "a text"),
                            (lambda: world.box((1, 1, 1), name="a\0b"), "zero bytes"), (lambda: world.box((1, 1, 1), mu=-1), "mu"),
