@@ -120,9 +120,10 @@ class World(Describing):
 
     def close(self):
         """Ends recordings and lets the world go; what was cloned from it, and batches, stay. Using it afterwards is an Error."""
-        native, self._native = self._native, Closed("world")
+        native = self._native
         if not isinstance(native, Closed):
             with native as world:
+                self._native = Closed("world")
                 check(library.stn_world_close_recordings(world, ctypes.byref(native.error)), native.error)
 
     def __enter__(self):
