@@ -18,7 +18,7 @@ static int world_new(lua_State *L) {
     static const char *const keys[] = {
         "dt",          "gravity",        "solver",          "law",        "contact", "integrator",  "factor",
         "margin",      "contact_point",  "relaxation_rule", "seed",       "threads", "certificate", "stiction",
-        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", "varied", NULL};
+        "margin_only", "exact_contacts", "sleep_velocity",  "sleep_time", "varied",  NULL};
     lua_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
