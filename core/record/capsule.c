@@ -212,6 +212,31 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
     return status;
 }
 
+/// Makes the step that stopped the world again, in a clone, and keeps it.
+static stn_status save_clone(void *user, stn_world *world, stn_error *err) {
+    const char *path = user;
+    stn_world *clone = NULL;
+    stn_error why = {0};
+    stn_status status = stn_world_clone(world, &clone, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (stn_world_step(clone, &why) < 0) {
+        status = stn_world_save_capsule(clone, &why, path, err);
+    } else {
+        status = stn_fail(err, STN_ERR_SEQUENCE, "%s: no step of this world has failed, an observer stopped it", path);
+    }
+    stn_world_destroy(clone);
+    return status;
+}
+
+stn_status stn_batch_save_capsule(stn_batch *batch, int32_t world, const char *path, stn_error *err) {
+    if (world >= 0 && world < stn_batch_count(batch) && stn_batch_error(batch, world) == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "%s: world %d of the batch has not failed", path, world);
+    }
+    return stn_batch_visit(batch, world, save_clone, (void *)(uintptr_t)path, err);
+}
+
 // ------------------------------------------------------------------------------------------------------------ reading
 
 static bool is_text(json_text text, const char *wanted) {

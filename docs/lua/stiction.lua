@@ -726,6 +726,9 @@ function batch:error(world) end
 ---@param field stiction.BatchField
 ---@return integer columns 0: not kept
 function batch:columns(field) end
+---@param world integer that has failed
+---@param path string of the capsule
+function batch:save_capsule(world, path) end
 ---@return { steps: integer, not_converged: integer, stalled: integer, failed: integer }
 function batch:tally() end
 ---@param world integer

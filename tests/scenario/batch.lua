@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- stn.batch: worlds side by side have the bits of worlds alone; fields by row; resets, branches, visits; bad input.
 local stn = require "stiction"
+local files <close> = require "files"()
 
 local function refuses(text, action) stn.fails(action, text) end
 
@@ -103,6 +104,16 @@ stn.test("a world that fails stands still", function()
   assert(batch:step(5) == 1)
   assert(batch:error(3):find "not finite" or batch:error(3):find "inf" or batch:error(3):find "diverge", batch:error(3))
   assert(batch:error(1) == nil and batch:get("time", 1) > 0.009 and batch:get("time", 3) < 0.009)
+  local path = files:path ".json"
+  local hash, report = batch:hash(3), batch:error(3)
+  batch:save_capsule(3, path)
+  assert(batch:hash(3) == hash and batch:error(3) == report)
+  local again = stn.capsule(path)
+  assert(again:hash() == hash)
+  stn.fails(function() again:step() end, "step 0")
+  refuses("world 1 has not failed", function() batch:save_capsule(1, path) end)
+  refuses("world 5 is not one of 1 to 4", function() batch:save_capsule(5, path) end)
+  refuses("/nowhere/", function() batch:save_capsule(3, "/nowhere/x.json") end)
   batch:reset(3)
   assert(batch:step(1) == 0)
 end)
@@ -181,4 +192,72 @@ stn.test("soft bodies, nothing at all, one coordinate", function()
   assert(batch_of_one:get("v")[2][1] == -0.5 and batch_of_one:get("v", 1)[1] == 0.5)
   batch_of_one:step(100)
   assert(math.abs(batch_of_one:get("q", 1)[1] + batch_of_one:get("q", 2)[1]) < 1e-12)
+end)
+
+stn.test("sensors of all worlds, as those of worlds alone read", function()
+  local function sensed(seed)
+    local world, _, pd = scene()
+    local arm = world:group "arm"
+    local noise = { force = { density = 0.01, walk = 0.002 }, torque = { density = 1e-4 } }
+    return world, pd, {
+      world:sensor { "force_torque", link = arm:link "iiwa14_link_7", seed = seed, noise = noise },
+      world:sensor { "joint_torque", joint = arm:joint "iiwa14_joint_3" },
+      world:sensor { "contact_force", on = world:group "ball" },
+      world:sensor { "imu", link = world:group "ball" },
+    }
+  end
+  local base = sensed(7)
+  for _, threads in ipairs { 1, 3 } do
+    local batch = stn.batch { base, count = 4, threads = threads, outputs = { "sensors", "body_pose" } }
+    assert(batch:columns "sensors" == 6 + 1 + 6 + 6 and batch:get("sensors", 2)[7] == 0)
+    batch:set("command", { { 0.1, 0, 0, 0, 0, 0, 0 }, { 0.2, 0, 0, 0, 0, 0, 0 }, { 0, 0.3, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0.4, 0, 0, 0 } })
+    assert(batch:step(130) == 0)
+    local rows = batch:get "sensors"
+    for i = 1, 4, 3 do
+      local one, pd, sensors = sensed(7)
+      pd:set { position = batch:get("command", i) }
+      for _ = 1, 130 do one:step() end
+      local expected, column = {}, 0
+      for k, parts in ipairs { { "force", "torque" }, { "torque" }, { "force", "torque" }, { "specific_force", "angular_velocity" } } do
+        local read = i == 1 and sensors[k]:read() or sensors[k]:exact() -- the first world has the noise of the world alone, others their own
+        for _, part in ipairs(parts) do
+          for _, x in ipairs(type(read[part]) == "table" and read[part] or { read[part] }) do expected[#expected + 1] = x end
+        end
+      end
+      for _, x in ipairs(expected) do
+        column = column + 1
+        local noisy = i ~= 1 and column <= 6
+        assert(noisy and x ~= rows[i][column] and math.abs(x - rows[i][column]) < 2 or not noisy and x == rows[i][column],
+          ("world %d, column %d: %.17g and %.17g"):format(i, column, x, rows[i][column]))
+      end
+    end
+    assert(rows[1][16] > 5 or rows[1][10] > 5, "the ball lies on the floor, and its weight is carried")
+    batch:copy(4, { 2 })
+    assert(batch:get("sensors", 2)[1] == rows[4][1])
+    batch:reset(4)
+    assert(batch:get("sensors", 4)[1] == 0)
+  end
+  local plain = scene()
+  refuses("has no sensors", function() stn.batch { plain, count = 2, outputs = { "sensors" } } end)
+  local without = stn.batch { base, count = 2 }
+  refuses("are not kept", function() without:get "sensors" end)
+  refuses("cannot be set", function() without:set("sensors", { 1 }) end)
+end)
+
+stn.test("1,000 worlds by 1, 2 and 4 threads beside 1,000 alone", function()
+  local world = scene()
+  local v = random_rows(scene(), 1000, world.nv, 0.5)
+  local hashes = {}
+  for i = 1, 1000 do
+    local alone <close> = world:clone()
+    alone:set_state { v = v[i] }
+    for _ = 1, 25 do alone:step() end
+    hashes[i] = alone:hash()
+  end
+  for _, threads in ipairs { 1, 2, 4 } do
+    local batch <close> = stn.batch { world, count = 1000, threads = threads }
+    batch:set("v", v)
+    for _ = 1, 5 do batch:step(5) end
+    for i = 1, 1000 do assert(batch:hash(i) == hashes[i], i) end
+  end
 end)

@@ -3,7 +3,7 @@
 #ifndef STICTION_REPLAY_H
 #define STICTION_REPLAY_H
 
-#include <stiction/world.h>
+#include <stiction/batch.h>
 
 STN_BEGIN_C
 
@@ -60,6 +60,9 @@ STN_API stn_status stn_replay_step(stn_replay *replay, const void *journal, size
 /// at all (docs/capsule.md). `why` is the error of the step.
 STN_API stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path,
                                           stn_error *err);
+/// The same of a world of a batch that stands still because its step failed: a clone makes that step again.
+/// STN_ERR_ARGUMENT: there is no such world; STN_ERR_SEQUENCE: it steps, or an observer stopped it.
+STN_API stn_status stn_batch_save_capsule(stn_batch *batch, int32_t world, const char *path, stn_error *err);
 /// stn_capsule_load for options of `options_size` bytes; context.h.
 STN_API stn_status stn_capsule_load_sized(stn_context *context, const char *path, const stn_replay_options *options,
                                           size_t options_size, stn_world **out, stn_error *err);

@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include <stiction/batch.h>
+#include <stiction/replay.h>
 
 #include "bind.h"
 
 /// Steps of all worlds between two looks whether the script is to end; of one world at most so many.
 enum { STEPS_AT_ONCE = 20000, STEPS_OF_A_WORLD = 16 };
 
-static const char command[] = "command", position[] = "position", of_references[] = "reference.";
+static const char command[] = "command", position[] = "position", of_references[] = "reference.", sensors[] = "sensors";
 
 /// A channel of a controller among the references of the state.
 typedef struct reference_part {
@@ -24,10 +24,11 @@ typedef struct field_choice {
     stn_batch_field stored;
     const char *channel; // NULL: all columns
     bool by_velocity;    // of the channel those with a number for each velocity alone
+    bool sensors;        // what the sensors of the description's world read, in place of a field
     int32_t columns;
 } field_choice;
 
-/// User value 1: the world that visitors get.
+/// User value 1: the world that visitors get; others as told below.
 typedef struct batch_object {
     lua_session *session;
     stn_batch *batch; // NULL once closed
@@ -35,6 +36,10 @@ typedef struct batch_object {
     bool failure_said, convergence_said; // the latter also of approximate plugins, which never converge
     int32_t part_count;
     reference_part *parts; // (part_count), in the memory of user value 2
+    // of worlds whose sensors are read after every step:
+    int32_t sensor_count, sensor_columns;
+    const void **sensors; // (sensor_count) of the list in user value 3, in the memory of user value 4
+    double *readings;     // (count x sensor_columns) of the last step; in the memory of user value 5
 } batch_object;
 
 static batch_object *check_batch(lua_State *L) {
@@ -60,11 +65,12 @@ static bool is_of(const reference_part *part, const field_choice *choice) {
 
 /// A field by name, "command", or "reference." with the name of a channel.
 static field_choice check_field(lua_State *L, int index, const batch_object *o, const char *owner) {
-    const char *names[STN_BATCH_FIELD_COUNT + 2] = {NULL};
+    const char *names[STN_BATCH_FIELD_COUNT + 3] = {NULL};
     for (int f = 0; f < STN_BATCH_FIELD_COUNT; f++) {
         names[f] = stn_batch_field_name(f);
     }
     names[STN_BATCH_FIELD_COUNT] = command;
+    names[STN_BATCH_FIELD_COUNT + 1] = sensors;
     if (lua_type(L, index) != LUA_TSTRING) {
         stn_lua_fail(L, "%s: name the field, such as \"q\", got %s", owner, luaL_typename(L, index));
     }
@@ -73,6 +79,9 @@ static field_choice check_field(lua_State *L, int index, const batch_object *o, 
         if (strcmp(names[f], name) == 0) {
             return (field_choice){.stored = f, .columns = o->batch != NULL ? stn_batch_columns(o->batch, f) : 0};
         }
+    }
+    if (strcmp(name, sensors) == 0) {
+        return (field_choice){.stored = STN_BATCH_FIELD_COUNT, .sensors = true, .columns = o->sensor_columns};
     }
     field_choice choice = {.stored = STN_BATCH_REFERENCE};
     if (strcmp(name, command) == 0) {
@@ -139,12 +148,33 @@ static void exchange_channel(const batch_object *o, const field_choice *choice, 
 
 // ------------------------------------------------------------------------------------------------- numbers in and out
 
+/// What the sensors read, as batch:get returns it.
+static void push_readings(lua_State *L, const batch_object *o, const int32_t *worlds, int32_t count) {
+    if (o->readings == NULL) {
+        stn_lua_fail(L,
+                     "batch:get: sensors are not kept; stn.batch { world, outputs = { \"sensors\" } } asks for them");
+    }
+    lua_createtable(L, count, 0);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t world = worlds != NULL ? worlds[i] : i;
+        stn_lua_push_reals(L, o->readings + (size_t)world * (size_t)o->sensor_columns, o->sensor_columns);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
 static int batch_get(lua_State *L) {
     static const char owner[] = "batch:get";
     const batch_object *o = check_batch(L);
     const field_choice field = check_field(L, 2, o, owner);
     int32_t count = 0;
     const int32_t *worlds = check_worlds(L, 3, o, owner, &count);
+    if (field.sensors) {
+        push_readings(L, o, worlds, count);
+        if (lua_type(L, 3) == LUA_TNUMBER) {
+            lua_rawgeti(L, -1, 1);
+        }
+        return 1;
+    }
     const size_t stored = (size_t)stn_batch_columns(o->batch, field.stored);
     double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)field.columns + 1), 0);
     double *channel = values + (size_t)count * stored;
@@ -182,6 +212,9 @@ static int batch_set(lua_State *L) {
     const batch_object *o = check_batch(L);
     const field_choice field = check_field(L, 2, o, owner);
     const int32_t columns = field.columns;
+    if (field.sensors) {
+        stn_lua_fail(L, "%s: sensors cannot be set", owner);
+    }
     int32_t count = 0;
     const int32_t *worlds = check_worlds(L, 4, o, owner, &count);
     luaL_argcheck(L, lua_type(L, 3) == LUA_TTABLE, 3, "a list of rows, or one row for all, is needed");
@@ -243,8 +276,10 @@ static void warn_of_steps(lua_State *L, batch_object *o, const stn_batch_tally *
         const stn_error *why = stn_batch_error(o->batch, i);
         if (why != NULL) {
             stn_log(o->session->context, STN_LOG_WARNING,
-                    "%sbatch:step: %d of %d worlds stand still; the first one, world %d: %s", lua_tostring(L, -1),
-                    (int)all->failed, (int)stn_batch_count(o->batch), (int)i + 1, why->text);
+                    "%sbatch:step: %d of %d worlds stand still; the first one, world %d: %s (batch:save_capsule(%d, "
+                    "\"failed.json\") keeps the step)",
+                    lua_tostring(L, -1), (int)all->failed, (int)stn_batch_count(o->batch), (int)i + 1, why->text,
+                    (int)i + 1);
             o->failure_said = true;
         }
     }
@@ -255,6 +290,20 @@ static void warn_of_steps(lua_State *L, batch_object *o, const stn_batch_tally *
         o->convergence_said = true;
     }
     lua_pop(L, 1);
+}
+
+static stn_status read_sensors(void *user, int32_t world, stn_world *stepped, stn_error *err) {
+    const batch_object *o = user;
+    double *row = o->readings + (size_t)world * (size_t)o->sensor_columns;
+    return stn_lua_sensors_measure(o->sensors, o->sensor_count, stepped, (uint64_t)world, row, err);
+}
+
+/// Of worlds that have made no step since, or whose last one failed, they read zeros.
+static void forget_readings(const batch_object *o, int32_t world) {
+    if (o->readings != NULL) {
+        const size_t columns = (size_t)o->sensor_columns;
+        memset(o->readings + (size_t)world * columns, 0, columns * sizeof *o->readings);
+    }
 }
 
 /// batch:step(steps): how many worlds stand still because they have failed.
@@ -273,6 +322,11 @@ static int batch_step(lua_State *L) {
         }
     }
     const stn_batch_tally all = stn_batch_count_steps(o->batch);
+    for (int32_t i = 0; all.failed > 0 && i < stn_batch_count(o->batch); i++) {
+        if (stn_batch_error(o->batch, i) != NULL) {
+            forget_readings(o, i);
+        }
+    }
     warn_of_steps(L, o, &all);
     lua_pushinteger(L, all.failed);
     return 1;
@@ -284,6 +338,9 @@ static int batch_reset(lua_State *L) {
     const int32_t *worlds = check_worlds(L, 2, o, "batch:reset", &count);
     stn_error err = {0};
     stn_lua_check(L, stn_batch_reset(o->batch, worlds, count, &err), &err);
+    for (int32_t i = 0; i < count; i++) {
+        forget_readings(o, worlds != NULL ? worlds[i] : i);
+    }
     return 0;
 }
 
@@ -303,6 +360,11 @@ static int batch_copy(lua_State *L) {
     }
     stn_error err = {0};
     stn_lua_check(L, stn_batch_copy(o->batch, pairs, pairs + to_count, to_count, &err), &err);
+    for (int32_t i = 0; i < to_count && o->readings != NULL; i++) {
+        const size_t columns = (size_t)o->sensor_columns;
+        memmove(o->readings + (size_t)pairs[to_count + i] * columns, o->readings + (size_t)pairs[i] * columns,
+                columns * sizeof *o->readings);
+    }
     return 0;
 }
 
@@ -316,6 +378,19 @@ static int batch_error(lua_State *L) {
         lua_pushnil(L);
     }
     return 1;
+}
+
+/// batch:save_capsule(i, path): the step that failed, as a file that `stiction replay` makes again.
+static int batch_save_capsule(lua_State *L) {
+    const batch_object *o = check_batch(L);
+    const int32_t world = check_world(L, 2, o, "batch:save_capsule");
+    const char *path = luaL_checkstring(L, 3);
+    if (stn_batch_error(o->batch, world) == NULL) {
+        stn_lua_fail(L, "batch:save_capsule: world %d has not failed", (int)world + 1);
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_batch_save_capsule(o->batch, world, path, &err), &err);
+    return 0;
 }
 
 static int batch_tally(lua_State *L) {
@@ -420,7 +495,35 @@ static void find_references(lua_State *L, const stn_lua_world *w, batch_object *
     }
 }
 
-static uint32_t read_outputs(lua_State *L, const stn_fields *f, const batch_object *o) {
+/// Sensors of the world at index `at` are read after every step; the batch is on top of the stack.
+static void keep_sensors(lua_State *L, int at, int32_t count, batch_object *o) {
+    const int batch = lua_gettop(L);
+    lua_getiuservalue(L, at, STN_LUA_SENSORS);
+    o->sensor_count = (int32_t)lua_rawlen(L, -1);
+    if (o->sensor_count == 0) {
+        stn_lua_fail(L, "stn.batch: outputs: the world has no sensors; give it some by world:sensor before");
+    }
+    o->sensor_columns = stn_lua_sensors_columns(L);
+    const void **list = lua_newuserdatauv(L, sizeof *list * (size_t)o->sensor_count, 0);
+    const size_t bytes = sizeof *o->readings * (size_t)count * (size_t)o->sensor_columns;
+    o->readings = lua_newuserdatauv(L, bytes + 1, 0);
+    memset(o->readings, 0, bytes);
+    o->sensors = list;
+    lua_setiuservalue(L, batch, 5);
+    lua_setiuservalue(L, batch, 4);
+    stn_lua_sensors_list(L, list);
+    // a list of its own: sensors that the world gets later are none of the batch's
+    lua_createtable(L, o->sensor_count, 0);
+    for (lua_Integer i = 1; i <= o->sensor_count; i++) {
+        lua_rawgeti(L, -2, i);
+        lua_rawseti(L, -2, i);
+    }
+    lua_setiuservalue(L, batch, 3);
+    lua_settop(L, batch);
+}
+
+/// Fields that `outputs` asks for, a bit each, and whether it asks for sensors.
+static uint32_t read_outputs(lua_State *L, const stn_fields *f, const batch_object *o, bool *reads_sensors) {
     uint32_t outputs = 0;
     if (!stn_fields_push(f, "outputs")) {
         return 0;
@@ -432,7 +535,8 @@ static uint32_t read_outputs(lua_State *L, const stn_fields *f, const batch_obje
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, -1, i);
         const field_choice field = check_field(L, lua_gettop(L), o, "stn.batch: outputs");
-        outputs |= field.channel == NULL ? 1u << field.stored : 0u;
+        *reads_sensors = *reads_sensors || field.sensors;
+        outputs |= field.channel == NULL && !field.sensors ? 1u << field.stored : 0u;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -461,7 +565,7 @@ static int module_batch(lua_State *L) {
     stn_fields_integer(&f, "threads", 1, 1024, &threads);
     options.count = (int32_t)count;
     options.threads = (int32_t)threads;
-    batch_object *o = lua_newuserdatauv(L, sizeof *o, 2);
+    batch_object *o = lua_newuserdatauv(L, sizeof *o, 5);
     const stn_instance *integrator = stn_world_plugin(w->world, STN_KIND_INTEGRATOR);
     *o =
         (batch_object){.session = w->session,
@@ -469,20 +573,36 @@ static int module_batch(lua_State *L) {
                                            stn_plugin_says(stn_world_plugin(w->world, STN_KIND_SOLVER), "approximate")};
     luaL_setmetatable(L, STN_LUA_BATCH);
     find_references(L, w, o);
-    options.outputs = read_outputs(L, &f, o);
+    bool reads_sensors = false;
+    options.outputs = read_outputs(L, &f, o, &reads_sensors);
+    if (reads_sensors) {
+        keep_sensors(L, at, options.count, o);
+    }
     stn_lua_world *stand_in = stn_lua_push_twin(L, at, w); // for visitors
     stand_in->asks = "batch:visit";                        // for good: it is stepped by batch:step alone
     lua_setiuservalue(L, -2, 1);
     stn_error err = {0};
     stn_lua_check(L, stn_batch_create(w->world, &options, &o->batch, &err), &err);
+    if (reads_sensors) {
+        stn_batch_observe(o->batch, read_sensors, o);
+    }
     return 1;
 }
 
 void stn_lua_open_batch(lua_State *L) {
-    static const luaL_Reg methods[] = {{"step", batch_step},   {"get", batch_get},         {"set", batch_set},
-                                       {"reset", batch_reset}, {"copy", batch_copy},       {"visit", batch_visit},
-                                       {"error", batch_error}, {"columns", batch_columns}, {"tally", batch_tally},
-                                       {"hash", batch_hash},   {"close", batch_close},     {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"step", batch_step},
+                                       {"get", batch_get},
+                                       {"set", batch_set},
+                                       {"reset", batch_reset},
+                                       {"copy", batch_copy},
+                                       {"visit", batch_visit},
+                                       {"error", batch_error},
+                                       {"columns", batch_columns},
+                                       {"tally", batch_tally},
+                                       {"hash", batch_hash},
+                                       {"close", batch_close},
+                                       {"save_capsule", batch_save_capsule},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", batch_close}, {"__close", batch_close}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_BATCH, methods, meta, get_batch, batch_properties);
 }

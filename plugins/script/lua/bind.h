@@ -52,7 +52,7 @@ typedef struct lua_session {
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by group;
 /// user value 4: what world:log was given; user value 5: kinematic motions (control.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (task.c); user value 8: functions
-/// of controllers (control.c); user value 9: sensors (query.c); user value 10: what predicts (predict.c);
+/// of controllers (control.c); user value 9: sensors (sensor.c); user value 10: what predicts (predict.c);
 /// user value 11: soft bodies (soft.c).
 typedef struct stn_lua_world {
     lua_session *session;
@@ -400,10 +400,18 @@ void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the functions of another, both at absolute indices.
 void stn_lua_updates_copy(lua_State *L, int from, int to);
 
-// ------------------------------------------------------------------------------------------ sensors (query.c)
+// ------------------------------------------------------------------------------------------ sensors (sensor.c)
 
 /// The state of the world at `index` has jumped: a step of the same number may follow, and is measured anew.
 void stn_lua_sensors_forget(lua_State *L, int index);
+enum { STN_LUA_SENSORS = 9 }; // user value of the world: a list of its sensors
+/// Of such a list on top of the stack: numbers that all of them read; the sensors themselves, which live as long as it.
+int32_t stn_lua_sensors_columns(lua_State *L);
+void stn_lua_sensors_list(lua_State *L, const void **sensors);
+/// All that they read of the last step of a world of the same description, one after the other, with noise of their
+/// seeds and of the stream, 0: their own. Changes nothing of theirs. Thread: [any].
+stn_status stn_lua_sensors_measure(const void *const *sensors, int32_t count, stn_world *world, uint64_t stream,
+                                   double *row, stn_error *err);
 
 // ------------------------------------------------------------------------------ kinematic motion (control.c)
 

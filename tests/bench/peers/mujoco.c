@@ -86,10 +86,15 @@ static void *create(const peer_scene *scene, const char *setting) {
     for (int32_t i = 0; i < scene->model->nv; i++) {
         p->data->qfrc_applied[i] = scene->effort[i];
     }
-    for (int u = 0; u < p->model->nu; u++) { // servos hold the start
-        p->data->ctrl[u] = p->data->qpos[p->model->jnt_qposadr[p->model->actuator_trnid[2 * u]]];
-    }
+    mujoco_peer_command(p, p->data->qpos); // servos hold the start
     return p;
+}
+
+void mujoco_peer_command(void *self, const double *q) {
+    peer *p = self;
+    for (int u = 0; u < p->model->nu; u++) {
+        p->data->ctrl[u] = q[p->model->jnt_qposadr[p->model->actuator_trnid[2 * u]]];
+    }
 }
 
 void *mujoco_peer_beside(void *self) {

@@ -50,6 +50,7 @@ extern const peer_engine stiction_peer;
 extern const peer_engine mujoco_peer;
 /// Another world over the model of one, in its state; the first is destroyed last. NULL: not possible.
 void *mujoco_peer_beside(void *self);
+void mujoco_peer_command(void *self, const double *q); // servos go to these coordinates (nq)
 #endif
 #ifdef HAVE_ODE
 extern const peer_engine ode_peer; // free bodies of spheres, boxes and capsules only
