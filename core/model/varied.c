@@ -6,14 +6,14 @@
 
 #include "model/compiled.h"
 
-#define COPY_ARRAY(memory, to, from, count, type)                \
-    do {                                                         \
+#define COPY_ARRAY(memory, to, from, count, type)                 \
+    do {                                                          \
         type *own_ = STN_ARENA_ZEROED(memory, (count) + 1, type); \
-        complete = complete && own_ != NULL;                     \
-        if (complete && (count) > 0) {                           \
-            memcpy(own_, from, (size_t)(count) * sizeof(type));  \
-        }                                                        \
-        (to) = own_;                                             \
+        complete = complete && own_ != NULL;                      \
+        if (complete && (count) > 0) {                            \
+            memcpy(own_, from, (size_t)(count) * sizeof(type));   \
+        }                                                         \
+        (to) = own_;                                              \
     } while (0)
 
 stn_status model_vary(const stn_model *of, stn_model **out, stn_error *err) {

@@ -68,9 +68,9 @@ static stn_status set_factor(stn_world *world, input_field field, int32_t index,
     stn_status status = stn_check_factors(field, &factor, 1, NULL);
     if (status != STN_OK) {
         return stn_fail(err, status, "%s: %g of %s, must be finite and %s", what, factor,
-                        mass                                ? model->bodies[index].name
+                        mass                                       ? model->bodies[index].name
                         : model->geometries[index].name[0] != '\0' ? model->geometries[index].name
-                                                            : "a geometry",
+                                                                   : "a geometry",
                         mass ? "above 0" : "at least 0");
     }
     stn_world_apply_values(world, field, (size_t)index, 1, &factor);

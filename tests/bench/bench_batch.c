@@ -285,6 +285,7 @@ static void measure(const bench_scene *b) {
 
 int main(int argc, char **argv) {
     static const bench_scene scenes[] = {
+        {"cartpole", "tests/bench/cartpole.lua", {NULL}, 50, NULL},
         {"quadruped_stand", "scripts/quadruped.lua", {"task=stand", NULL}, 200, NULL},
         {"quadruped_drop", "scripts/quadruped.lua", {"task=drop", NULL}, 500, NULL},
         {"quadruped_trot", "scripts/quadruped.lua", {"task=stand", NULL}, 200, trot},

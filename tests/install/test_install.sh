@@ -100,6 +100,24 @@ XML
 expect "$("$stiction" info "$work/triangle.dae" 2>&1)" "3 x 4 x 0 m"
 ! ldd "$stiction" "$prefix"/lib*/libstiction.so "$prefix"/lib*/*/libstiction.so 2>/dev/null | grep assimp || fail "assimp in the library"
 
+# the Python package finds the moved library beside it, by whatever python3 has numpy
+packages=$(dirname "$(dirname "$(find "$prefix" -path '*/stiction/place.py')")")
+python=
+for candidate in "$(command -v python3 || true)" /usr/bin/python3; do
+    [ -n "$candidate" ] && "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
+done
+if [ -n "$python" ]; then
+    (cd / && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$packages "$python" -c '
+import stiction
+world = stiction.World()
+world.load("models/iiwa14/iiwa14.urdf", fixed=True)
+world.step()
+print(stiction.__file__, world.nv)') >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    expect "$(cat "$work/log")" "$packages/stiction/__init__.py 7"
+else
+    echo "the Python package is not tried: no python3 with numpy"
+fi
+
 # and by pkg-config
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name stiction.pc)")
 export PKG_CONFIG_PATH

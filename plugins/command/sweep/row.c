@@ -10,12 +10,15 @@
 /// Columns that come from the report of a run: column, member, member of that.
 static const struct {
     const char *column, *member, *part;
+    bool timed;
 } figures[] = {
-    {"real_time_factor", "real_time_factor", NULL}, {"steps", "steps", NULL},
-    {"simulated_s", "simulated_s", NULL},           {"iterations_mean", "iterations", "mean"},
-    {"iterations_max", "iterations", "max"},        {"not_converged", "not_converged", NULL},
-    {"contacts_mean", "contacts", "mean"},          {"contacts_max", "contacts", "max"},
+    {"real_time_factor", "real_time_factor", NULL, true}, {"steps", "steps", NULL, false},
+    {"simulated_s", "simulated_s", NULL, false},          {"iterations_mean", "iterations", "mean", false},
+    {"iterations_max", "iterations", "max", false},       {"not_converged", "not_converged", NULL, false},
+    {"contacts_mean", "contacts", "mean", false},         {"contacts_max", "contacts", "max", false},
 };
+
+const char *const cli_sweep_shard_columns[CLI_SWEEP_SHARD_COLUMNS] = {"shard", "runs", "sweep"};
 
 static const char *const residuals[] = {
 #define RESIDUAL_NAME(member, name, unit, text) name,
@@ -23,8 +26,33 @@ static const char *const residuals[] = {
 #undef RESIDUAL_NAME
 };
 
+bool cli_sweep_read_shard(const char *text, int32_t *shard, int32_t *shards) {
+    char first[16];
+    double one = 0.0, all = 0.0;
+    size_t length = strcspn(text, "/");
+    if (text[length] != '/' || length >= sizeof first) {
+        return false;
+    }
+    memcpy(first, text, length);
+    first[length] = '\0';
+    bool good = stn_parse_real(first, &one) && stn_parse_real(text + length + 1, &all) && one >= 1.0 && one <= all &&
+                all <= CLI_SWEEP_MOST_SHARDS && one == floor(one) && all == floor(all);
+    *shard = good ? (int32_t)one : 0;
+    *shards = good ? (int32_t)all : 0;
+    return good;
+}
+
+int32_t cli_sweep_row_count(const cli_sweep_plan *plan) {
+    int32_t runs = plan->grid.run_count;
+    return plan->shards == 0 ? runs : plan->shard > runs ? 0 : (runs - plan->shard) / plan->shards + 1;
+}
+
+int32_t cli_sweep_run_at(const cli_sweep_plan *plan, int32_t row) {
+    return plan->shards == 0 ? row : plan->shard - 1 + row * plan->shards;
+}
+
 int32_t cli_sweep_key_count(const cli_sweep_plan *plan) {
-    return 1 + plan->grid.axis_count + (plan->grid.repeats > 0) + 1;
+    return 1 + (plan->shards > 0 ? CLI_SWEEP_SHARD_COLUMNS : 0) + plan->grid.axis_count + (plan->grid.repeats > 0) + 1;
 }
 
 static bool add_own_columns(cli_texts *columns) {
@@ -51,6 +79,9 @@ static bool add_own_columns(cli_texts *columns) {
 bool cli_sweep_columns(const cli_sweep_plan *plan, cli_texts *columns) {
     cli_texts own = {0};
     bool added = add_own_columns(&own) && cli_texts_add(columns, "run");
+    for (int32_t i = 0; i < CLI_SWEEP_SHARD_COLUMNS && plan->shards > 0; i++) {
+        added = added && cli_texts_add(columns, cli_sweep_shard_columns[i]);
+    }
     for (int32_t i = 0; i < plan->grid.axis_count && added; i++) {
         // A parameter that is named like a column of ours has one that begins with "set.".
         const char *name = plan->grid.axes[i].name;
@@ -67,6 +98,21 @@ bool cli_sweep_columns(const cli_sweep_plan *plan, cli_texts *columns) {
     return added;
 }
 
+int32_t cli_sweep_count_fixed(const cli_texts *columns) {
+    cli_texts own = {0};
+    int32_t found = -1;
+    for (int32_t first = add_own_columns(&own) ? 1 : columns->count; first + own.count <= columns->count && found < 0;
+         first++) {
+        bool same = true;
+        for (int32_t i = 0; i < own.count && same; i++) {
+            same = strcmp(columns->items[first + i], own.items[i]) == 0;
+        }
+        found = same ? first + own.count : -1;
+    }
+    cli_texts_clear(&own);
+    return found;
+}
+
 static bool add_whole(cli_texts *cells, int64_t value) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);
@@ -81,6 +127,12 @@ static bool add_real(cli_texts *cells, double value) {
 
 bool cli_sweep_key(const cli_sweep_plan *plan, int32_t run, cli_texts *cells) {
     bool added = add_whole(cells, run);
+    if (plan->shards > 0) {
+        char shard[32];
+        snprintf(shard, sizeof shard, "%d/%d", (int)plan->shard, (int)plan->shards);
+        added = added && cli_texts_add(cells, shard) && add_whole(cells, plan->grid.run_count) &&
+                cli_texts_add(cells, plan->sweep);
+    }
     for (int32_t i = 0; i < plan->grid.axis_count; i++) {
         added = added && cli_texts_add(cells, cli_grid_value(&plan->grid, run, i));
     }
@@ -100,14 +152,15 @@ static const cJSON *member(const cJSON *json, const char *name) {
 }
 
 /// The cells of a run that left a report.
-static bool add_report(const cJSON *json, cli_table_cells *row) {
+static bool add_report(const cJSON *json, bool untimed, cli_table_cells *row) {
     cli_texts *cells = &row->fixed, *names = &row->names, *values = &row->values;
     const char *word = member(json, "status")->valuestring;
     const cJSON *reason = member(json, "reason"), *certificate = member(json, "certificate");
     bool ended = strcmp(word, "error") != 0 && strcmp(word, "exit") != 0;
-    bool added = cli_texts_add(cells, ended ? word : "failed") && add_figure(cells, member(json, "wall_s"));
+    bool added =
+        cli_texts_add(cells, ended ? word : "failed") && add_figure(cells, untimed ? NULL : member(json, "wall_s"));
     for (int32_t i = 0; i < STN_COUNT(figures); i++) {
-        const cJSON *figure = member(json, figures[i].member);
+        const cJSON *figure = untimed && figures[i].timed ? NULL : member(json, figures[i].member);
         added = added && add_figure(cells, figures[i].part != NULL ? member(figure, figures[i].part) : figure);
     }
     for (int32_t i = 0; i < STN_COUNT(residuals); i++) {
@@ -160,20 +213,12 @@ static bool add_report(const cJSON *json, cli_table_cells *row) {
     return added;
 }
 
-bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_table_cells *row) {
+bool cli_sweep_row(const cli_sweep_plan *plan, const cli_pool_end *end, cli_table_cells *row) {
     cli_texts *cells = &row->fixed;
-    char *text = NULL; // all that the run printed; NULL: out of memory
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory != NULL) {
-        cli_job_print(end->output, memory);
-        fclose(memory);
-    }
-    cJSON *json = text != NULL && end->outcome == CLI_JOB_EXITED ? cJSON_Parse(text) : NULL;
-    bool added = text != NULL && cli_sweep_key(plan, run, cells);
-    free(text);
+    cJSON *json = end->outcome == CLI_JOB_EXITED ? cJSON_Parse(end->report) : NULL;
+    bool added = cli_sweep_key(plan, end->run, cells);
     if (json != NULL) {
-        added = added && add_report(json, row);
+        added = added && add_report(json, plan->untimed, row);
         cJSON_Delete(json);
         return added;
     }
@@ -186,7 +231,7 @@ bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *e
         snprintf(reason, sizeof reason, "ended with exit status %d and no report", end->code);
     }
     added = added && cli_texts_add(cells, end->outcome == CLI_JOB_TIMEOUT ? "timeout" : "crashed");
-    added = added && add_real(cells, end->seconds);
+    added = added && (plan->untimed ? cli_texts_add(cells, "") : add_real(cells, end->seconds));
     for (int32_t i = 0; i < STN_COUNT(figures) + STN_COUNT(residuals) + 1 && added; i++) {
         added = cli_texts_add(cells, "");
     }

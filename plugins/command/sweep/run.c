@@ -98,15 +98,14 @@ static void replace_infinite(cJSON *object, const char *name, double value) {
     }
 }
 
-int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
-    FILE *report = divert_output();
+int cli_sweep_run(const cli_sweep_plan *plan, int32_t run, FILE *report) {
     stn_error err = {0};
     stn_session session;
     cli_run_end end = {.script = plan->script};
     char text[1024];
     stn_session_init(&session, plan->context);
     stn_status status = plan->context == NULL ? stn_context_create(NULL, &session.host.context, &err) : STN_OK;
-    if (report == NULL || status < 0) {
+    if (status < 0) {
         return STN_EXIT_BAD_INPUT;
     }
     cli_count_tests(&session);
@@ -141,10 +140,10 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     }
     cli_json_add_text(json, "reason", reason);
     char *printed = cJSON_PrintUnformatted(json);
-    bool written = fputs(printed, report) >= 0 && fclose(report) == 0;
+    bool written = fputs(printed, report) >= 0;
     cJSON_free(printed);
     cJSON_Delete(json);
-    stn_context *context = session.host.context;
+    stn_context *context = plan->context == NULL ? session.host.context : NULL;
     stn_session_clear(&session);
     stn_context_destroy(context);
     return written ? STN_EXIT_DONE : STN_EXIT_BAD_INPUT;

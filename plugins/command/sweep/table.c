@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <stiction/input.h>
+
 #include "common/stream.h"
 
 // -------------------------------------------------------------------------------------------------------------- texts
@@ -184,6 +186,23 @@ static stn_status next_line(const cli_table *table, char **line, size_t *size, b
     return STN_OK;
 }
 
+/// Cells of a line, which is taken apart.
+static bool take_cells(char *line, cli_texts *cells) {
+    bool room = true;
+    cli_texts_clear(cells);
+    for (char *at = line; at != NULL && room;) {
+        room = cli_texts_add(cells, take_cell(&at));
+    }
+    return room;
+}
+
+static stn_status check_count(const cli_table *table, int32_t row, const cli_texts *cells, stn_error *err) {
+    return cells->count == table->columns.count
+               ? STN_OK
+               : stn_fail(err, STN_ERR_FILE, "%s:%d: has %d cells, its header %d; name another file", name_of(table),
+                          (int)row + 2, (int)cells->count, (int)table->columns.count);
+}
+
 static stn_status read_rows(cli_table *table, cli_table_row *row, void *user, int32_t *rows, stn_error *err) {
     char *line = NULL;
     size_t size = 0;
@@ -198,18 +217,12 @@ static stn_status read_rows(cli_table *table, cli_table_row *row, void *user, in
         if (status < 0 || !more) {
             break;
         }
-        bool room = true;
-        cli_texts_clear(&cells);
-        for (char *at = line; at != NULL && room;) {
-            room = cli_texts_add(&cells, take_cell(&at));
-        }
-        if (!room) {
+        if (!take_cells(line, &cells)) {
             status = no_memory(err);
         } else if (*rows < 0) {
             status = table->columns.count == table->fixed ? take_header(table, &cells, err) : STN_OK;
-        } else if (cells.count != table->columns.count) {
-            status = stn_fail(err, STN_ERR_FILE, "%s:%d: has %d cells, its header %d; name another file",
-                              name_of(table), (int)*rows + 2, (int)cells.count, (int)table->columns.count);
+        } else if (check_count(table, *rows, &cells, err) < 0) {
+            status = STN_ERR_FILE;
         } else {
             status = row(user, *rows, &cells, err);
         }
@@ -223,6 +236,42 @@ stn_status cli_table_read(cli_table *table, cli_table_row *row, void *user, stn_
     int32_t rows;
     stn_status status = read_rows(table, row, user, &rows, err);
     fseek(table->file, 0, SEEK_END);
+    return status;
+}
+
+stn_status cli_table_view(cli_table *table, const char *path, stn_error *err) {
+    *table = (cli_table){.path = path};
+    size_t size;
+    int descriptor = stn_open_regular(path, 0, &size);
+    table->file = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
+    if (table->file == NULL) {
+        int error = errno;
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s", path,
+                        error == EINVAL ? "it is no regular file" : strerror(error));
+    }
+    if (flock(fileno(table->file), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return stn_fail(err, STN_ERR_FILE, "%s: a sweep is writing it; wait for its end", path);
+    }
+    bool more;
+    table->rows = -1; // the header is none
+    return cli_table_next(table, &table->columns, &more, err);
+}
+
+stn_status cli_table_next(cli_table *table, cli_texts *cells, bool *more, stn_error *err) {
+    char *line = NULL;
+    size_t size = 0;
+    stn_status status = next_line(table, &line, &size, more, err);
+    if (status >= 0 && *more) {
+        status = take_cells(line, cells) ? STN_OK : no_memory(err);
+        if (status >= 0 && table->rows >= 0) {
+            status = check_count(table, table->rows, cells, err);
+        }
+        table->rows++;
+    }
+    free(line);
     return status;
 }
 

@@ -40,6 +40,11 @@ typedef stn_status cli_table_row(void *user, int32_t index, const cli_texts *cel
 /// in any case.
 stn_status cli_table_open(cli_table *table, const char *path, const cli_texts *columns, cli_table_row *row, void *user,
                           stn_error *err);
+/// One that is read from its beginning, and that nobody writes meanwhile: `columns` are those of its header, none when
+/// it has no whole one. STN_ERR_FILE as it says. cli_table_close is due in any case.
+stn_status cli_table_view(cli_table *table, const char *path, stn_error *err);
+/// Its next row; `*more` is false behind the last whole one. `rows` counts them.
+stn_status cli_table_next(cli_table *table, cli_texts *cells, bool *more, stn_error *err);
 /// Adds a row. New names become columns behind those that are there.
 stn_status cli_table_add(cli_table *table, const cli_table_cells *cells, stn_error *err);
 void cli_table_cells_clear(cli_table_cells *cells);

@@ -48,6 +48,5 @@ static int place_set_friction_factor(lua_State *L) {
     return 0;
 }
 
-const luaL_Reg stn_lua_factor_methods[] = {{"set_mass_factor", place_set_mass_factor},
-                                           {"set_friction_factor", place_set_friction_factor},
-                                           {NULL, NULL}};
+const luaL_Reg stn_lua_factor_methods[] = {
+    {"set_mass_factor", place_set_mass_factor}, {"set_friction_factor", place_set_friction_factor}, {NULL, NULL}};
