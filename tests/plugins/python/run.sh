@@ -11,7 +11,7 @@ for candidate in "$(command -v python3 || true)" /usr/bin/python3; do
 done
 [ -n "$python" ] || { echo "skipped: no python3 with numpy (python3-numpy)"; exit 77; }
 export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 STICTION_CACHE=off OPENBLAS_NUM_THREADS=1
-if nm -D "$build/lib/libstiction.so" | grep -q '__asan_init'; then
+if nm -D "$build/lib/libstiction.so" | grep '__asan_init' >/dev/null; then # not -q: nm would find its pipe closed
     library=$(ldd "$build/lib/libstiction.so" | awk '$1 ~ /^libasan/ { print $3 }')
     [ -n "$library" ] || { echo "skipped: these sanitizers cannot be loaded into python3"; exit 77; }
     export LD_PRELOAD=$library ASAN_OPTIONS=detect_leaks=0 # the interpreter's own are no matter of ours
