@@ -66,7 +66,7 @@ static const char spoiling[] =
     "    io.open('/proc/self/stat'):read('n') .. ') > /dev/null 2>&1 &')\n"
     "end\n"
     "if p.n == 2 and not there 'go' then io.open('go', 'w'):close() while true do end end\n"
-    "if p.n == 3 then os.execute 'kill -SEGV $PPID' end\n";
+    "if p.n == 3 then os.execute 'kill -KILL $PPID' end\n";
 
 static void test_a_run_does_not_pay_for_the_one_before(void **state) {
     (void)state;
@@ -75,7 +75,7 @@ static void test_a_run_does_not_pay_for_the_one_before(void **state) {
                     "6 of 6 runs: 5 ok, 1 crashed; out.csv\n");
     const char *text = read_text("out.csv");
     assert_non_null(strstr(text, "\n2,2,"));
-    assert_non_null(strstr(text, "ended by signal 11"));
+    assert_non_null(strstr(text, "ended by signal 9"));
 }
 
 /// What it prints on stderr alone fills a disk: ended, as a limit of the system's would.
@@ -266,7 +266,10 @@ static void test_an_interrupt_leaves_whole_rows(void **state) {
 // ----------------------------------------------------------------------------------------------------------------
 // ranks
 
-#define MPIRUN "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 mpirun "
+// Open MPI does not give back all of its memory: in a build with sanitizers nobody looks for leaks.
+#define MPIRUN                                                                               \
+    "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " \
+    "OMPI_MCA_rmaps_base_oversubscribe=1 mpirun "
 
 static bool has_mpi(void) {
     const char *name = HAS_MPI ? "mpirun" : "libopenmpi-dev";
