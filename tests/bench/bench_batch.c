@@ -232,7 +232,9 @@ static void measure(const bench_scene *b) {
             break;
         }
         memcpy(c.q, scene.q, sizeof(double) * (size_t)scene.model->nq);
+#ifdef HAVE_MUJOCO
         const commander start = c;
+#endif
         if (!make_ours(&c, count, &o)) {
             drop_ours(&o);
             free(c.q);
