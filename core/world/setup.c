@@ -144,6 +144,7 @@ stn_status stn_setup_create(stn_context *context, const stn_world_options *optio
     setup->context = context;
     setup->options = told;
     setup->massless_link = -1;
+    setup->most_friction = 1.0;
     atomic_init(&setup->users, 1);
     stn_status status = create_plugins(setup, options, err);
     setup->options.solver = setup->options.law = setup->options.contact = setup->options.integrator =
@@ -243,6 +244,7 @@ static stn_status make_colliders(step_setup *setup, stn_error *err) {
 static stn_status vary(step_setup *setup, stn_error *err) {
     const size_t count = (size_t)setup->compiled->body_count + (size_t)setup->compiled->geometry_count;
     setup->varied = NULL;
+    setup->most_friction = 1.0;
     setup->factors = stn_allocate(setup->context, count, sizeof *setup->factors);
     if (setup->factors == NULL) {
         return out_of_memory(err);
@@ -257,7 +259,6 @@ static stn_status vary(step_setup *setup, stn_error *err) {
 
 stn_status stn_setup_compile(step_setup *setup, stn_error *err) {
     setup->model = setup->compiled;
-    setup->most_friction = 1.0;
     stn_status varied = setup->options.varied ? vary(setup, err) : STN_OK;
     if (varied != STN_OK) {
         return varied;
@@ -357,14 +358,22 @@ static stn_status put_on_top(const step_setup *from, step_setup **out, stn_error
 
 stn_status stn_setup_part(step_setup **setup, stn_error *err) {
     step_setup *from = *setup;
-    if (atomic_load(&from->users) == 1) { // so it is wherever masses and frictions change
+    if (atomic_load(&from->users) == 1) {
         return STN_OK;
     }
     stn_status status = put_on_top(from, setup, err);
-    if (status == STN_OK) {
-        stn_setup_release(from);
+    if (status != STN_OK) {
+        return status;
     }
-    return status;
+    if (from->varied != NULL) { // goes along with its only world: others only stand on what it leaves
+        (*setup)->varied = from->varied;
+        (*setup)->factors = from->factors;
+        from->model = from->compiled;
+        from->varied = NULL;
+        from->factors = NULL;
+    }
+    stn_setup_release(from);
+    return STN_OK;
 }
 
 stn_status stn_setup_for_clone(step_setup *setup, step_setup **out, stn_error *err) {

@@ -46,7 +46,8 @@ end
 
 for _, options in ipairs {
   {}, { solver = "apgd" }, { solver = "nsgs" }, { solver = "pgs" }, { solver = "soft_step" }, { law = "hertz" },
-  { integrator = "midpoint" }, { integrator = "theta" }, { integrator = "xpbd" }, { stiction = true }, { threads = 2 },
+  { integrator = "midpoint" }, { integrator = "theta" }, { integrator = "implicit_euler" }, { integrator = "explicit_euler" },
+  { integrator = "quasistatic", dt = 0.01 }, { integrator = "xpbd" }, { stiction = true }, { threads = 2 },
   { solver = "nsgs", exact_contacts = true }, { sleep_velocity = 0.01 },
 } do
   local words = {}
@@ -216,4 +217,88 @@ stn.test("references of controllers are found beside those of elements", functio
   local batch = stn.batch { world, count = 1 }
   local kp, kd = batch:get("reference.kp", 1), batch:get("reference.kd", 1)
   for i = 1, 7 do assert(kp[i] == (i == 2 and 5 or 3) and kd[i] == 4, i) end
+end)
+
+stn.test("factors stay a world's own where its integrator changes or it gets a controller beside clones", function()
+  local world, objects, pd = scene({ varied = true }, 1, 1, 1)
+  world:step()
+  local clone <close> = world:clone()
+  world.integrator = "midpoint"
+  vary(world, objects, pd, 4, 0.5, 1)
+  assert(world:group "box":mass() == 5 and clone:group "box":mass() == 1.25)
+  local alone, its, its_pd = scene({ varied = true }, 1, 1, 1)  -- the same without a clone
+  alone:step()
+  alone.integrator = "midpoint"
+  vary(alone, its, its_pd, 4, 0.5, 1)
+  for _ = 1, 30 do world:step() alone:step() end
+  same(world, alone, "with a clone and without")
+  clone:group "box":set_mass_factor(8)
+  local second <close> = clone:clone()
+  assert(second:group "box":mass() == 10 and world:group "box":mass() == 5)
+end)
+
+stn.test("patches, and pairs whose friction is stated", function()
+  local function slide(options, mass, friction)
+    local world = stn.world { dt = 0.002, contact = "hydroelastic", gravity = { 3, 0, -9 }, varied = options.varied }
+    world:ground { mu = 0.5 * friction }
+    local box = world:box { name = "box", size = { 0.2, 0.2, 0.1 }, mass = 2 * mass, mu = 0.5 * friction, modulus = 1e6, xyz = { 0, 0, 0.0499 } }
+    return world, box
+  end
+  local described, world, box = slide({}, 2, 0.25), slide({ varied = true }, 1, 1)
+  box:set_mass_factor(2)
+  box:set_friction_factor(0.25)
+  world:group "ground1":set_friction_factor(0.25)
+  for _ = 1, 100 do described:step() world:step() end
+  same(described, world, "described and varied")
+  assert(box:speed() > 0.1)
+  local stated = stn.world { varied = true, gravity = { 3, 0, -9 } }
+  local floor = stated:ground {}
+  local held = stated:box { size = { 0.2, 0.2, 0.1 }, mass = 2, xyz = { 0, 0, 0.05 } }
+  stated:contact_material { mu = 0.8, a = floor, b = held }
+  held:set_friction_factor(0)
+  for _ = 1, 100 do stated:step() end
+  assert(held:speed() < 1e-3)
+end)
+
+stn.test("predictions, linearisations and sensors follow", function()
+  local world = stn.world { varied = true, dt = 0.01 }
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", name = "arm", fixed = true }
+  local sensor = world:sensor { "force_torque", link = arm:link "iiwa14_link_1" }
+  world:step()
+  local function weight()
+    local f = sensor:read().force
+    return math.sqrt(f[1] ^ 2 + f[2] ^ 2 + f[3] ^ 2)
+  end
+  arm:joint "iiwa14_joint_2":set_effort(5)
+  world:predict(nil, nil, { v = world:state().v })
+  local _, B = world:linearize { joints = { "iiwa14_joint_2" } }
+  arm:set_mass_factor(3)
+  local predicted = world:predict(nil, nil, { v = world:state().v })
+  local _, heavy = world:linearize { joints = { "iiwa14_joint_2" } }
+  assert(heavy[9][1] < 0.7 * B[9][1]) -- rate of the second joint by its effort; its rotor stays
+  local clone <close> = world:clone()
+  clone:step()
+  for i, x in ipairs(clone:state().q) do assert(predicted.q[i] == x, i) end
+  for i, joint in ipairs(arm:joints()) do joint:set_effort(0) assert(i <= 7) end
+  local still = stn.world { varied = true }
+  local held = still:load { "models/iiwa14/iiwa14.urdf", name = "arm", fixed = true }
+  still:controller { "joint_pd", target = held, kp = 1e5, kd = 1e3, gravity_compensation = true }
+  sensor = still:sensor { "force_torque", link = held:link "iiwa14_link_1" }
+  for _ = 1, 500 do still:step() end
+  local light = weight()
+  held:set_mass_factor(3)
+  for _ = 1, 500 do still:step() end
+  assert(math.abs(weight() / light - 3) < 1e-6, weight() / light)
+end)
+
+stn.test("nothing, and kinematic bodies", function()
+  local empty = stn.world { varied = true }
+  empty:step()
+  local batch = stn.batch { empty, count = 3 }
+  assert(batch:columns "mass_factor" == 1 and batch:step(3) == 0)
+  local world = stn.world { varied = true }
+  local plate = world:box { name = "plate", size = { 0.1, 0.1, 0.1 } }
+  plate:kinematic(function() return { xyz = { 0, 0, 1 } } end)
+  world:step()
+  stn.fails(function() plate:set_mass_factor(2) end, "plate is kinematic, its mass does nothing")
 end)

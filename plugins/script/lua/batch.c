@@ -6,25 +6,18 @@
 #include <stiction/replay.h>
 
 #include "batch.h"
+#include "channel.h"
 
 /// Steps of all worlds between two looks whether the script is to end; of one world at most so many.
 enum { STEPS_AT_ONCE = 20000, STEPS_OF_A_WORLD = 16 };
 
-static const char command[] = "command", position[] = "position", of_references[] = "reference.", sensors[] = "sensors";
-
-/// A channel of a controller among the references of the state.
-typedef struct reference_part {
-    const char *channel; // of the plugin, which is there as long as the context
-    int32_t start, count;
-    bool by_velocity; // a number for each velocity of the joints
-} reference_part;
+static const char sensors[] = "sensors";
 
 /// What a script names: a field, or a channel of all controllers that take it, which is a part of the references.
 typedef struct field_choice {
     stn_batch_field stored;
-    const char *channel; // NULL: all columns
-    bool by_velocity;    // of the channel those with a number for each velocity alone
-    bool sensors;        // what the sensors of the description's world read, in place of a field
+    stn_channel_name name; // its channel NULL: all columns
+    bool sensors;          // what the sensors of the description's world read, in place of a field
     int32_t columns;
 } field_choice;
 
@@ -32,10 +25,9 @@ typedef struct field_choice {
 typedef struct batch_object {
     lua_session *session;
     stn_batch *batch; // NULL once closed
-    int32_t nq;
     stn_batch_warnings said;
     int32_t part_count;
-    reference_part *parts; // (part_count), in the memory of user value 2
+    stn_channel_place *parts; // (part_count) of all controllers, in the memory of user value 2
     // of worlds whose sensors are read after every step:
     int32_t sensor_count, sensor_columns;
     const void **sensors; // (sensor_count) of the list in user value 3, in the memory of user value 4
@@ -59,17 +51,13 @@ static int batch_close(lua_State *L) {
 
 // ---------------------------------------------------------------------------------------------------- arguments
 
-static bool is_of(const reference_part *part, const field_choice *choice) {
-    return (part->by_velocity || !choice->by_velocity) && strcmp(part->channel, choice->channel) == 0;
-}
-
 /// A field by name, "command", or "reference." with the name of a channel.
 static field_choice check_field(lua_State *L, int index, const batch_object *o, const char *owner) {
     const char *names[STN_BATCH_FIELD_COUNT + 3] = {NULL};
     for (int f = 0; f < STN_BATCH_FIELD_COUNT; f++) {
         names[f] = stn_batch_field_name(f);
     }
-    names[STN_BATCH_FIELD_COUNT] = command;
+    names[STN_BATCH_FIELD_COUNT] = STN_COMMAND;
     names[STN_BATCH_FIELD_COUNT + 1] = sensors;
     if (lua_type(L, index) != LUA_TSTRING) {
         stn_lua_fail(L, "%s: name the field, such as \"q\", got %s", owner, luaL_typename(L, index));
@@ -83,20 +71,15 @@ static field_choice check_field(lua_State *L, int index, const batch_object *o, 
     if (strcmp(name, sensors) == 0) {
         return (field_choice){.stored = STN_BATCH_FIELD_COUNT, .sensors = true, .columns = o->sensor_columns};
     }
-    field_choice choice = {.stored = STN_BATCH_REFERENCE};
-    if (strcmp(name, command) == 0) {
-        choice.channel = position;
-        choice.by_velocity = true;
-    } else if (strncmp(name, of_references, sizeof of_references - 1) == 0) {
-        choice.channel = name + sizeof of_references - 1;
-    } else {
+    field_choice choice = {.stored = STN_BATCH_REFERENCE, .name = stn_lua_channel_name(name)};
+    if (choice.name.channel == NULL) {
         stn_lua_unknown(L, owner, name, names);
     }
     for (int32_t i = 0; i < o->part_count; i++) {
-        choice.columns += is_of(&o->parts[i], &choice) ? o->parts[i].count : 0;
+        choice.columns += stn_channel_is(&o->parts[i], choice.name) ? o->parts[i].size : 0;
     }
-    if (choice.columns == 0 && !choice.by_velocity) {
-        stn_lua_fail(L, "%s: no controller takes references called '%s'", owner, choice.channel);
+    if (choice.columns == 0 && !choice.name.by_velocity) {
+        stn_lua_fail(L, "%s: no controller takes references called '%s'", owner, choice.name.channel);
     }
     return choice;
 }
@@ -137,11 +120,11 @@ static int32_t *check_worlds(lua_State *L, int index, const batch_object *o, con
 static void exchange_channel(const batch_object *o, const field_choice *choice, double *references, double *row,
                              bool read) {
     for (int32_t i = 0; i < o->part_count; i++) {
-        const reference_part *part = &o->parts[i];
-        if (is_of(part, choice)) {
+        const stn_channel_place *part = &o->parts[i];
+        if (stn_channel_is(part, choice->name)) {
             double *reference = references + part->start;
-            memcpy(read ? row : reference, read ? reference : row, sizeof(double) * (size_t)part->count);
-            row += part->count;
+            memcpy(read ? row : reference, read ? reference : row, sizeof(double) * (size_t)part->size);
+            row += part->size;
         }
     }
 }
@@ -183,7 +166,7 @@ static int batch_get(lua_State *L) {
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
         double *row = values + (size_t)i * stored;
-        if (field.channel != NULL) {
+        if (field.name.channel != NULL) {
             exchange_channel(o, &field, row, channel, true);
             row = channel;
         }
@@ -227,7 +210,7 @@ static int batch_set(lua_State *L) {
     const size_t stored = (size_t)stn_batch_columns(o->batch, field.stored);
     double *values = lua_newuserdatauv(L, sizeof *values * ((size_t)count * stored + (size_t)columns + 1), 0);
     double *row = values + (size_t)count * stored;
-    if (field.channel != NULL) {
+    if (field.name.channel != NULL) {
         stn_lua_check(L, stn_batch_get(o->batch, STN_BATCH_REFERENCE, worlds, count, values, &err), &err);
     }
     for (int32_t i = 0; i < count; i++) {
@@ -240,7 +223,7 @@ static int batch_set(lua_State *L) {
             stn_lua_reals(L, lua_gettop(L), what, "", columns, row);
             lua_pop(L, one_row ? 2 : 3);
         }
-        if (field.channel != NULL) {
+        if (field.name.channel != NULL) {
             exchange_channel(o, &field, values + (size_t)i * stored, row, false);
         } else {
             memcpy(values + (size_t)i * stored, row, stored * sizeof *row);
@@ -485,30 +468,6 @@ static bool get_batch(lua_State *L, void *self, const char *name) {
     return false;
 }
 
-/// Where each channel of each controller is among the references.
-static void find_references(lua_State *L, const stn_lua_world *w, batch_object *o) {
-    const int32_t controllers = stn_world_controller_count(w->world);
-    int32_t count = 0;
-    for (int32_t i = 0; i < controllers; i++) {
-        count += stn_world_controller(w->world, i)->desc->ops.controller->channel_count;
-    }
-    o->parts = lua_newuserdatauv(L, sizeof *o->parts * (size_t)(count + 1), 0);
-    lua_setiuservalue(L, -2, 2);
-    for (int32_t i = 0; i < controllers; i++) {
-        const stn_controller_ops *ops = stn_world_controller(w->world, i)->desc->ops.controller;
-        const int32_t dofs = stn_world_controller_target(w->world, i)->dof_count;
-        for (int32_t k = 0; k < ops->channel_count; k++) {
-            const double *at = stn_lua_channel(w, i, k);
-            o->parts[o->part_count++] = (reference_part){
-                .channel = ops->channels[k].name,
-                .start = (int32_t)(at - stn_world_state(w->world)->reference),
-                .count = stn_channel_count(ops, k, dofs),
-                .by_velocity = ops->channels[k].size == 0 && stn_channel_rows(ops, k) == 1,
-            };
-        }
-    }
-}
-
 /// Sensors of the world at index `at` are read after every step; the batch is on top of the stack.
 static void keep_sensors(lua_State *L, int at, int32_t count, batch_object *o) {
     const int batch = lua_gettop(L);
@@ -550,7 +509,7 @@ static uint32_t read_outputs(lua_State *L, const stn_fields *f, const batch_obje
         lua_rawgeti(L, -1, i);
         const field_choice field = check_field(L, lua_gettop(L), o, "stn.batch: outputs");
         *reads_sensors = *reads_sensors || field.sensors;
-        outputs |= field.channel == NULL && !field.sensors ? 1u << field.stored : 0u;
+        outputs |= field.name.channel == NULL && !field.sensors ? 1u << field.stored : 0u;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -589,7 +548,8 @@ static int module_batch(lua_State *L) {
     batch_object *o = lua_newuserdatauv(L, sizeof *o, 5);
     *o = (batch_object){.session = w->session, .said = stn_lua_batch_warnings(w)};
     luaL_setmetatable(L, STN_LUA_BATCH);
-    find_references(L, w, o);
+    o->parts = stn_lua_channels(L, w, &o->part_count);
+    lua_setiuservalue(L, -2, 2);
     bool reads_sensors = false;
     options.outputs = read_outputs(L, &f, o, &reads_sensors);
     if (reads_sensors) {

@@ -163,6 +163,8 @@ void stn_lua_reals(lua_State *L, int index, const char *what, const char *unit, 
 double stn_lua_real(lua_State *L, int index, const char *what, const char *unit);
 stn_vec3 stn_lua_vector(lua_State *L, int index, const char *what, const char *unit);
 void stn_lua_push_reals(lua_State *L, const double *values, int32_t count);
+/// A list of rows.
+void stn_lua_push_rows(lua_State *L, const double *values, int32_t rows, int32_t columns);
 void stn_lua_push_vector(lua_State *L, stn_vec3 v);
 /// A field of the table on top of the stack.
 void stn_lua_set_number(lua_State *L, const char *key, double value);

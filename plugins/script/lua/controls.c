@@ -4,31 +4,24 @@
 
 #include "controls.h"
 
-static const char command[] = "command", position[] = "position", of_references[] = "reference.";
-
 /// A choice that is being read: which channel, and the velocities of the joints that were named.
 typedef struct choice {
     lua_State *L;
     const char *owner;
     const stn_lua_world *w;
-    const char *channel; // NULL: efforts
-    bool by_velocity;    // of the channel only those with a number for each velocity
-    int32_t *dofs;       // (dof_count) in the order in which the joints were named; NULL: no joints were named
+    stn_channel_name name; // its channel NULL: efforts
+    int32_t *dofs;         // (dof_count) in the order in which the joints were named; NULL: no joints were named
     int32_t dof_count;
 } choice;
 
 static void read_field(const stn_fields *f, choice *c) {
-    static const char *const names[] = {"effort", command, "reference.NAME", NULL};
+    static const char *const names[] = {"effort", STN_COMMAND, STN_REFERENCE "NAME", NULL};
     const char *name = stn_fields_text(f, "control");
     if (name == NULL || strcmp(name, names[0]) == 0) {
         return;
     }
-    if (strcmp(name, command) == 0) {
-        c->channel = position;
-        c->by_velocity = true;
-    } else if (strncmp(name, of_references, sizeof of_references - 1) == 0) {
-        c->channel = name + sizeof of_references - 1;
-    } else {
+    c->name = stn_lua_channel_name(name);
+    if (c->name.channel == NULL) {
         stn_lua_unknown(f->L, lua_pushfstring(f->L, "%s: control", f->owner), name, names);
     }
 }
@@ -87,31 +80,22 @@ static void take_efforts(const choice *c, stn_controls *out) {
 
 /// The channels that are meant, in the order of controllers. Pushes their memory.
 static void find_parts(const choice *c, stn_controls *out) {
-    const int32_t controllers = stn_world_controller_count(c->w->world);
-    out->parts = lua_newuserdatauv(c->L, sizeof *out->parts * (size_t)(controllers + 1), 0);
-    for (int32_t i = 0; i < controllers; i++) {
-        const stn_controller_ops *ops = stn_world_controller(c->w->world, i)->desc->ops.controller;
-        for (int32_t k = 0; k < ops->channel_count; k++) {
-            const bool by_velocity = ops->channels[k].size == 0 && stn_channel_rows(ops, k) == 1;
-            if (strcmp(ops->channels[k].name, c->channel) != 0 || (c->by_velocity && !by_velocity)) {
-                continue;
-            }
-            if (c->dofs != NULL && !by_velocity) {
-                stn_lua_fail(c->L, "%s: references '%s' are not one for each velocity: leave out joints", c->owner,
-                             c->channel);
-            }
-            const int32_t size = stn_channel_count(ops, k, stn_world_controller_target(c->w->world, i)->dof_count);
-            const double *at = stn_lua_channel(c->w, i, k);
-            out->parts[out->part_count++] =
-                (stn_control_part){.controller = i,
-                                   .channel = ops->channels[k].name,
-                                   .start = (int32_t)(at - stn_world_state(c->w->world)->reference),
-                                   .size = size};
-            out->room = size > out->room ? size : out->room;
+    int32_t count = 0;
+    out->parts = stn_lua_channels(c->L, c->w, &count);
+    for (int32_t i = 0; i < count; i++) {
+        const stn_channel_place place = out->parts[i];
+        if (!stn_channel_is(&place, c->name)) {
+            continue;
         }
+        if (c->dofs != NULL && !place.by_velocity) {
+            stn_lua_fail(c->L, "%s: references '%s' are not one for each velocity: leave out joints", c->owner,
+                         place.channel);
+        }
+        out->parts[out->part_count++] = place;
+        out->room = place.size > out->room ? place.size : out->room;
     }
     if (out->part_count == 0) {
-        stn_lua_fail(c->L, "%s: no controller takes references called '%s'", c->owner, c->channel);
+        stn_lua_fail(c->L, "%s: no controller takes references called '%s'", c->owner, c->name.channel);
     }
 }
 
@@ -143,7 +127,7 @@ static void take_references(const choice *c, stn_controls *out) {
                 j++;
             }
             stn_lua_fail(c->L, "%s: joints: no controller of '%s' takes references called '%s'", c->owner,
-                         model->joints[j].name, c->channel);
+                         model->joints[j].name, c->name.channel);
         }
     }
 }
@@ -155,7 +139,7 @@ stn_controls stn_lua_read_controls(const stn_fields *f, const stn_lua_world *w) 
     const int top = lua_gettop(L);
     read_field(f, &c);
     read_joints(f, &c);
-    if (c.channel == NULL) {
+    if (c.name.channel == NULL) {
         take_efforts(&c, &out);
     } else {
         take_references(&c, &out);
@@ -190,7 +174,7 @@ stn_status stn_controls_apply(const stn_controls *controls, stn_world *world, co
         status = stn_world_set_effort(world, controls->at[i], values[i], err);
     }
     for (int32_t p = 0; p < controls->part_count && status == STN_OK; p++) {
-        const stn_control_part *part = &controls->parts[p];
+        const stn_channel_place *part = &controls->parts[p];
         memcpy(room, stn_world_state(world)->reference + part->start, (size_t)part->size * sizeof *room);
         for (int32_t i = 0; i < controls->count; i++) {
             if (controls->part[i] == p) {

@@ -3,23 +3,16 @@
 #ifndef STICTION_SCRIPT_LUA_CONTROLS_H
 #define STICTION_SCRIPT_LUA_CONTROLS_H
 
-#include "bind.h"
-
-/// The references of one controller that controls go to.
-typedef struct stn_control_part {
-    int32_t controller;
-    const char *channel; // of the plugin, which is there as long as the context
-    int32_t start, size; // all of its numbers, within the references of the state
-} stn_control_part;
+#include "channel.h"
 
 /// Where each number of a control goes. Memory is Lua's, in the list that stn_lua_read_controls pushes.
 typedef struct stn_controls {
-    int32_t count;           // numbers of one control
-    int32_t *part;           // (count) of `parts`; -1: an effort
-    int32_t *at;             // (count) velocity of the model for an effort, else the place within the part
-    int32_t part_count;      // 0: efforts
-    stn_control_part *parts; // (part_count)
-    int32_t room;            // numbers that stn_controls_apply works with
+    int32_t count;            // numbers of one control
+    int32_t *part;            // (count) of `parts`; -1: an effort
+    int32_t *at;              // (count) velocity of the model for an effort, else the place within the part
+    int32_t part_count;       // 0: efforts
+    stn_channel_place *parts; // (part_count)
+    int32_t room;             // numbers that stn_controls_apply works with
 } stn_controls;
 
 #define STN_CONTROL_KEYS "control", "joints"

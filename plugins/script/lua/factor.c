@@ -19,6 +19,7 @@ static int place_set_mass_factor(lua_State *L) {
     const double factor = luaL_checknumber(L, 2);
     const stn_model *model = stn_world_model(o->world->world);
     bool moves = false;
+    stn_lua_touched(o->world); // what its energy changes by is work
     for (int32_t b = 1; b < model->body_count; b++) {
         stn_error err = {0};
         if (is_link ? model->links[o->index].body == b : model->bodies[b].group == o->index) {

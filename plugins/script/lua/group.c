@@ -43,14 +43,6 @@ static bool begins_tree(const stn_model *model, const dof_list *list, int32_t at
 
 // -------------------------------------------------------------------------------------------------- mass matrix, bias
 
-static void push_rows(lua_State *L, const double *values, int32_t rows, int32_t columns) {
-    lua_createtable(L, rows, 0);
-    for (int32_t i = 0; i < rows; i++) {
-        stn_lua_push_reals(L, values + (size_t)i * (size_t)columns, columns);
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
 static int group_mass_matrix(lua_State *L) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_GROUP);
     const stn_model *model = stn_world_model(o->world->world);
@@ -73,7 +65,7 @@ static int group_mass_matrix(lua_State *L) {
         }
         lua_settop(L, top);
     }
-    push_rows(L, M, list.count, list.count);
+    stn_lua_push_rows(L, M, list.count, list.count);
     return 1;
 }
 
@@ -226,7 +218,7 @@ static int place_jacobian(lua_State *L) {
         take_columns(model, &list, tree, linear, out);
         take_columns(model, &list, tree, angular, out + 3 * (size_t)list.count);
     }
-    push_rows(L, out, 6, list.count);
+    stn_lua_push_rows(L, out, 6, list.count);
     return 1;
 }
 

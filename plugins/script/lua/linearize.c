@@ -167,14 +167,6 @@ static void read_start(const stn_fields *f, linearization *l, const stn_world *w
     memcpy(l->moved.control, l->start.control, nu * sizeof(double));
 }
 
-static void push_matrix(lua_State *L, const double *values, int32_t rows, int32_t columns) {
-    lua_createtable(L, rows, 0);
-    for (int32_t i = 0; i < rows; i++) {
-        stn_lua_push_reals(L, values + (size_t)i * (size_t)columns, columns);
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
 static int world_linearize(lua_State *L) {
     static const char *const keys[] = {"q", "v", "values", STN_CONTROL_KEYS, NULL};
     lua_settop(L, 2);
@@ -193,8 +185,8 @@ static int world_linearize(lua_State *L) {
     l.p = stn_lua_predictor(L, w);
     differentiate(&l);
     stn_predict_release(l.p);
-    push_matrix(L, l.A, 2 * l.model->nv, 2 * l.model->nv);
-    push_matrix(L, l.B, 2 * l.model->nv, l.controls.count);
+    stn_lua_push_rows(L, l.A, 2 * l.model->nv, 2 * l.model->nv);
+    stn_lua_push_rows(L, l.B, 2 * l.model->nv, l.controls.count);
     lua_createtable(L, 0, 4);
     stn_lua_push_reals(L, l.here.q, l.model->nq);
     lua_setfield(L, -2, "q");

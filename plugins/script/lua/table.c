@@ -425,6 +425,14 @@ void stn_lua_push_reals(lua_State *L, const double *values, int32_t count) {
     }
 }
 
+void stn_lua_push_rows(lua_State *L, const double *values, int32_t rows, int32_t columns) {
+    lua_createtable(L, rows, 0);
+    for (int32_t i = 0; i < rows; i++) {
+        stn_lua_push_reals(L, values + (size_t)i * (size_t)columns, columns);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
 void stn_lua_push_vector(lua_State *L, stn_vec3 v) {
     double x[3] = {v.x, v.y, v.z};
     stn_lua_push_reals(L, x, 3);

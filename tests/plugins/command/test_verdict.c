@@ -131,7 +131,7 @@ static void test_what_fell_far_below_the_scene_is_told_unless_there_is_ground(vo
 // Energy, speed and place given by the script, and work by forces and kinematic motion, are no rise.
 static const char by_hand[] =
     "local stn = require 'stiction'\n"
-    "local w = stn.world { dt = 0.002 }\n"
+    "local w = stn.world { dt = 0.002, varied = true }\n"
     "w:ground { stiffness = 1e4 }\n"
     "local lift = w:box { name = 'lift', size = { 1, 1, 0.1 } }\n"
     "local from\n"
@@ -144,6 +144,7 @@ static const char by_hand[] =
     "b:set_pose { xyz = { -2, 0, 5 } } go(1.5)\n"
     "b:set_pose { xyz = { -2, 0, 0.08 } } go(0.5)\n" // pressed into the soft ground by hand
     "b:apply_force { force = { 0, 0, 40 } } go(1)\n"
+    "b:set_mass_factor(10) go(0.1) b:set_mass_factor(1) go(0.1)\n" // in the air
     "from = w.time go(1)\n"
     "w:set_gravity { 0, 0, 2 } go(0.2)\n";
 
